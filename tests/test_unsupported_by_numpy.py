@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -68,3 +69,16 @@ def test_numpy_refuses_what_is_reported_and_takes_what_is_repaired(expression: s
 @pytest.mark.parametrize("expression", WORKING)
 def test_numpy_takes_what_is_left_alone(expression: str) -> None:
     made(expression).numpy()
+
+
+@pytest.mark.parametrize("enter", [lambda: torch.autocast("cpu"), lambda: torch.amp.autocast("cpu")])
+def test_autocast_of_the_cpu_computes_in_bfloat16_unless_told_otherwise(enter: Callable[[], torch.autocast]) -> None:
+    layer = torch.nn.Linear(2, 2)
+    with torch.no_grad(), enter():
+        y = layer(torch.ones(1, 2))
+        loss = torch.nn.functional.mse_loss(y, y)
+    with pytest.raises(TypeError, match="BFloat16"):
+        y.numpy()
+    with pytest.raises(TypeError, match="BFloat16"):
+        y.relu().numpy()
+    assert loss.numpy().dtype == "float32"

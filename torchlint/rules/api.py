@@ -56,7 +56,7 @@ from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line, shortened
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
-from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block
+from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import elements_of, is_called_self, is_super_call, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
@@ -463,13 +463,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 __all__ = [
     "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
-    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft",
-    "Dtype", "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule",
-    "Triggers", "Value", "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of",
-    "canonical", "children", "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block",
-    "elements_of", "first_parameter", "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static",
-    "is_super_call", "last_word_of_name", "leaf", "methods_of", "names_other_accelerators", "one_line",
-    "operations", "parameters", "plain_parameters", "positional_parameters", "records_traces", "remembered",
-    "root_of_name", "root_of_place", "runs_later", "seems_device", "semantic_children", "shortened",
-    "traces_or_scripts", "unpacks", "word_of", "written_argument",
+    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
+    "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical", "children",
+    "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block", "elements_of", "first_parameter",
+    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
+    "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",
+    "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name", "root_of_place",
+    "runs_later", "seems_device", "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
+    "written_argument",
 ]  # fmt: skip

@@ -20,3 +20,11 @@ def block_with(statement: ast.AST, above: ast.AST | None) -> list[ast.stmt]:
 def earlier_in_block(statement: ast.AST, above: ast.AST | None) -> list[ast.stmt]:
     """Return the statements before one in its block, which is right below a node."""
     return list(takewhile(lambda each: each is not statement, block_with(statement, above)))
+
+
+def leaves(block: list[ast.stmt]) -> bool:
+    """Whether what stands behind a block is not reached through it: it ends by returning, raising or leaving a loop."""
+    last = block[-1] if block else None
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return leaves(last.body)
+    return isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break)

@@ -13,6 +13,7 @@ from torchlint.rules.api import (
     blocks_of,
     deferred_around,
     elements_of,
+    leaves,
     remembered,
     root_of_name,
 )
@@ -153,7 +154,6 @@ def _element(source: ast.expr, path: list[int], context: FileContext) -> list[Na
 Tells = Callable[[ast.expr, bool], bool]
 """Whether a test without `not`, `and` and `or` says what is asked, if it holds or does not."""
 
-_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -239,7 +239,7 @@ def _guards(node: ast.AST, context: FileContext) -> list[tuple[list[ast.stmt], _
             match each:
                 case ast.Assert(test=test):
                     guards.append((at, test, True))
-                case ast.If(test=test, body=[*_, last], orelse=[]) if isinstance(last, _LEAVING):
+                case ast.If(test=test, body=body, orelse=[]) if leaves(body):
                     guards.append((at, test, False))
         found.append((block, guards))
     return found

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, arguments_of, leaf, remembered, seems_device
-from torchlint.rules.evidence.local_bindings import bindings_of, values_of
+from torchlint.rules.api import FileContext, Kind, leaf, remembered, word_of
+from torchlint.rules.evidence.autocast_dtypes import autocast_around, is_network_under_autocast, multiplies
+from torchlint.rules.evidence.bfloat16_settings import is_tested, shown_bfloat16
+from torchlint.rules.evidence.local_bindings import NameBinding, are_of_torch, bindings_of
+from torchlint.rules.evidence.model_dtypes import CASTING, is_place, model_asked, model_dtype
+from torchlint.rules.evidence.object_attributes import attribute_values
 
-_BFLOAT16 = "torch.bfloat16"
 _KEEPING = frozenset(
     "cpu cuda detach clone contiguous reshape view squeeze unsqueeze flatten transpose permute mean sum expand".split()
 )
@@ -26,48 +28,45 @@ _OUTPUTS = frozenset("last_hidden_state pooler_output hidden_states image_embeds
 """Fields in which models of libraries give what they computed last."""
 _CAST_BY_SOME = frozenset({"logits"})
 """Fields that some of those models cast to float32."""
-_GIVING = frozenset("forward encode_image encode_text get_image_features get_text_features".split())
-"""Methods of models that give what they computed."""
-_HANDING_ON = frozenset("cuda cpu eval train to requires_grad_".split())
-"""Methods of a model that give the model."""
-_MULTIPLYING = frozenset(
-    f"torch.{place}{word}"
-    for place, words in (("", "matmul mm bmm addmm baddbmm"), ("nn.functional.", "linear conv1d conv2d conv3d"))
-    for word in words.split()
-)
-_MULTIPLYING_LAYERS = frozenset("torch.nn.Linear torch.nn.Conv1d torch.nn.Conv2d torch.nn.Conv3d".split())
-"""What computes in the dtype of autocast."""
-_AUTOCAST = frozenset(f"torch.{place}autocast" for place in ("", "amp.", "cuda.amp.", "cpu.amp."))
 _DEEPEST = 12
-_MODELS = (ast.Name, ast.Attribute)
-"""How code spells a model that it asks for something."""
+_MOST_PLACES = 4
+"""A name that is bound at more places is not followed."""
+_MOST_FORKS = 3
+"""How many names with several bindings are followed one behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowPrecision:
-    """A call whose result is bfloat16, and what says so."""
+    """A call whose result is bfloat16, or may be by a setting, and what says so."""
 
     call: ast.Call
     why: str
     confidence: Confidence
+    is_setting: bool = False
 
 
 def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | None:
-    """Return the call of a model that gives a tensor in bfloat16; None where nothing shows that it does."""
-    confidence = Confidence.LIKELY
+    """Return the call that gives a tensor in bfloat16, or may; None where nothing shows that one does."""
+    return _given(node, context, Confidence.LIKELY, 0)
+
+
+def _given(node: ast.expr, context: FileContext, confidence: Confidence, depth: int) -> LowPrecision | None:
     for _ in range(_DEEPEST):
         match node:
-            case ast.Name(id=word):
-                scope = context.scope_that_binds(node)
-                values = values_of(node, context) if scope and word in _bound_once(scope, context) else []
-                if len(values) != 1:
-                    return None
-                node = values[0]
+            case ast.Name():
+                bound = _bound(node, context)
+                if len(bound) != 1 or bound[0].depth or bound[0].is_augmented:
+                    return _of_several(bound, context, depth)
+                node = bound[0].value
             case ast.Attribute(value=inner, attr=word) if word in _OUTPUTS | _CAST_BY_SOME:
                 confidence = Confidence.POSSIBLE if word in _CAST_BY_SOME else confidence
                 node = inner
+            case ast.Attribute() if held := attribute_values(node, context):
+                return _of_several([NameBinding(each) for each in held], context, depth)
             case ast.Subscript(value=inner):
                 node = inner
+            case ast.Call() if (found := _made_in(node, context)) is not None:
+                return found
             case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING:
                 if _names_a_dtype(node, context):
                     return None
@@ -81,11 +80,51 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
     return None
 
 
+def _bound(name: ast.Name, context: FileContext) -> list[NameBinding]:
+    """Return what a name may stand for; nothing where that is bound at many places."""
+    scope = context.scope_that_binds(name)
+    return bindings_of(name, context) if scope and name.id in _seldom_bound(scope, context) else []
+
+
+def _of_several(bound: list[NameBinding], context: FileContext, depth: int) -> LowPrecision | None:
+    """Return what is given on one of several ways, unless another one names a dtype: that may be the repair."""
+    is_repaired = len(bound) > 1 and any(_casts(each.value, context) for each in bound)
+    if depth >= _MOST_FORKS or is_repaired:
+        return None
+    whole = [each.value for each in bound if not each.depth and not each.is_augmented]
+    found = [_given(each, context, Confidence.POSSIBLE, depth + 1) for each in whole]
+    return next((replace(each, confidence=Confidence.POSSIBLE) for each in found if each is not None), None)
+
+
+def _casts(value: ast.expr, context: FileContext) -> bool:
+    """Whether an expression may cast a tensor."""
+    calls = [each for each in ast.walk(value) if isinstance(each, ast.Call)]
+    return any(
+        word_of(each.func) in CASTING
+        or _names_a_dtype(each, context)
+        or (word_of(each.func) == "to" and not all(is_place(one, context) for one in each.args))
+        for each in calls
+    )
+
+
+def _made_in(call: ast.Call, context: FileContext) -> LowPrecision | None:
+    """Return what ``x.to(dtype)`` and ``torch.zeros(n, dtype=dtype)`` give where the dtype is a setting."""
+    is_cast = isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type")
+    if not is_cast and not are_of_torch(context.names(call.func)):
+        return None
+    given = [each.value for each in call.keywords if each.arg == "dtype"] or (call.args[:1] if is_cast else [])
+    shown = shown_bfloat16(given[0], context) if given else None
+    if shown is None or shown.is_sure or is_tested(given[0], call, context):
+        return None
+    why = f"`{ast.unparse(given[0])}` may be bfloat16, line {shown.line}"
+    return LowPrecision(call, why, Confidence.POSSIBLE, is_setting=True)
+
+
 @remembered
-def _bound_once(scope: ast.AST, context: FileContext) -> frozenset[str]:
-    """Return the names that a scope gives a value at one place: of others nothing is asked, however many there are."""
+def _seldom_bound(scope: ast.AST, context: FileContext) -> frozenset[str]:
+    """Return the names that a scope gives a value at few places: of others nothing is asked, however many there are."""
     times = Counter(each.id for each in context.own(scope, ast.Name) if isinstance(each.ctx, ast.Store))
-    return frozenset(word for word, count in times.items() if count == 1)
+    return frozenset(word for word, count in times.items() if count <= _MOST_PLACES)
 
 
 def _computed_alike(call: ast.Call, context: FileContext) -> ast.expr | None:
@@ -111,134 +150,33 @@ def _names_a_dtype(call: ast.Call, context: FileContext) -> bool:
 
 
 def _of_call(call: ast.Call, confidence: Confidence, context: FileContext) -> LowPrecision | None:
-    autocast = _autocast(call, context)
+    autocast = autocast_around(call, context)
     if autocast is not None:
-        why = f"`{ast.unparse(autocast)}` has it computed in bfloat16, line {autocast.lineno}"
-        return LowPrecision(call, why, confidence) if _multiplies(call, context) else None
-    model = call.func
-    if isinstance(model, ast.Attribute) and model.attr in _GIVING:
-        model = model.value
-    cast = _cast(model, context) if isinstance(model, ast.Name | ast.Attribute) else None
+        is_network = not multiplies(call, context)
+        if is_network and not is_network_under_autocast(call, context):
+            return None
+        if autocast.is_sure and not is_network:
+            why = f"`{ast.unparse(autocast.at)}` has it computed in bfloat16, line {autocast.line}"
+            return LowPrecision(call, why, confidence)
+        why = f"`{ast.unparse(autocast.at)}` may have it computed in bfloat16, line {autocast.line}"
+        return LowPrecision(call, why, Confidence.POSSIBLE, is_setting=not autocast.is_sure)
+    model = model_asked(call)
+    cast = model_dtype(model, context)
     if cast is None:
         return None
-    return LowPrecision(call, f"`{ast.unparse(model)}` computes in bfloat16, line {cast.lineno}", confidence)
-
-
-# ---------------------------------------------------------------------- autocast
-def _autocast(call: ast.Call, context: FileContext) -> ast.Call | None:
-    """Return the innermost autocast in force, if it is one to bfloat16 beyond doubt."""
-    for above in context.ancestors(call):
-        if isinstance(above, ast.With | ast.AsyncWith):
-            for item in reversed(above.items):
-                made = item.context_expr
-                if isinstance(made, ast.Call) and context.names(made.func) & _AUTOCAST:
-                    return made if _is_to_bfloat16(made, context) else None
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            return None
-    return None
-
-
-def _is_to_bfloat16(made: ast.Call, context: FileContext) -> bool:
-    named = {each.arg: each.value for each in made.keywords}
-    enabled = named.get("enabled")
-    is_on = enabled is None or (isinstance(enabled, ast.Constant) and enabled.value is True)
-    return is_on and _is_bfloat16(named.get("dtype"), context)
-
-
-def _multiplies(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call is a multiplication of matrices, or a layer that ends with one."""
-    names = context.names(call.func)
-    if names:
-        return names <= _MULTIPLYING
-    bound = bindings_of(call.func, context) if isinstance(call.func, ast.Name) else []
-    made = [_origin(each.value) for each in bound if not each.depth]
-    layers = [context.names(each.func) for each in made if isinstance(each, ast.Call)]
-    return bool(layers) and len(layers) == len(bound) and all(each and each <= _MULTIPLYING_LAYERS for each in layers)
-
-
-# ---------------------------------------------------------------------- models
-def _cast(model: ast.Name | ast.Attribute, context: FileContext) -> ast.expr | None:
-    """Return what makes a model compute in bfloat16; None where something else may be made of it, too."""
-    scope = context.function_around(model) or context.tree
-    if isinstance(model, ast.Attribute):
-        owner = context.nearest(model, ast.ClassDef)
-        if owner is None or not isinstance(model.value, ast.Name) or model.value.id != "self":
-            return None
-        states = _states(owner, context).get(ast.unparse(model), [])
-    else:
-        inner = _states(scope, context).get(model.id, [])
-        states = inner or (_states(context.tree, context).get(model.id, []) if _is_global(model, context) else [])
-    kinds = {kind for kind, _ in states}
-    if kinds != {True}:
+    if cast.is_sure:
+        return LowPrecision(call, f"`{ast.unparse(model)}` computes in bfloat16, line {cast.line}", confidence)
+    if _is_asked_again(cast.at, call, context):
         return None
-    return states[0][1]
+    why = f"`{ast.unparse(model)}` may compute in bfloat16, line {cast.line}"
+    return LowPrecision(call, why, Confidence.POSSIBLE, is_setting=True)
 
 
-def _is_global(name: ast.Name, context: FileContext) -> bool:
-    return context.scope_that_binds(name) is context.tree
-
-
-@remembered
-def _states(scope: ast.AST, context: FileContext) -> dict[str, list[tuple[bool, ast.expr]]]:
-    """Return what is made of each model of a scope: whether that is surely bfloat16, else another dtype or unknown."""
-    found: dict[str, list[tuple[bool, ast.expr]]] = {}
-    whole = context.inside(scope, ast.Assign) if isinstance(scope, ast.ClassDef) else context.own(scope, ast.Assign)
-    asked = context.inside(scope, ast.Expr) if isinstance(scope, ast.ClassDef) else context.own(scope, ast.Expr)
-    targets = ((made, ast.unparse(each)) for made in whole for each in made.targets if isinstance(each, _MODELS))
-    for made, model in targets:
-        if (told := _told(made.value, model, context)) is not None:
-            found.setdefault(model, []).append((told and not _may_not_run(made, context), made.value))
-    for each in asked:
-        match each.value:
-            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as owner)) as call:
-                model = ast.unparse(owner)
-                if (told := _told(call, model, context)) is None:
-                    continue
-                is_sure = told and not _may_not_run(each, context)  # whatever it was before
-                found[model] = [(True, call)] if is_sure else [*found.get(model, []), (False, call)]
-    return found
-
-
-def _may_not_run(node: ast.stmt, context: FileContext) -> bool:
-    return any(isinstance(each, ast.If | ast.For | ast.While | ast.Try) for each in context.ancestors(node))
-
-
-def _told(value: ast.expr, code: str, context: FileContext) -> bool | None:
-    """Whether a value is a model in bfloat16; None where it is the model of that code, as it was."""
-    for call in _chain(value):
-        word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if word in ("bfloat16", "from_pretrained"):
-            return word == "bfloat16" or any(
-                each.arg in ("torch_dtype", "dtype") and _is_bfloat16(each.value, context) for each in call.keywords
-            )
-        if word in ("float", "half", "double", "type"):
-            return False
-        if word == "to":
-            given = arguments_of(call)
-            if any(_is_bfloat16(each, context) for each in given):
-                return True
-            if any(
-                not context.value(each).must(Kind.DEVICE | Kind.STRING) and not seems_device(each) for each in given
-            ):
-                return False
-        elif word not in _HANDING_ON:
-            return False
-    return None if ast.unparse(_origin(value)) == code else False
-
-
-def _chain(value: ast.expr) -> Iterator[ast.Call]:
-    """Yield the calls of methods behind one another, outermost first."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        yield value
-        value = value.func.value
-
-
-def _origin(value: ast.expr) -> ast.expr:
-    """Return the model before what hands it on."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _HANDING_ON:
-        value = value.func.value
-    return value
-
-
-def _is_bfloat16(node: ast.expr | None, context: FileContext) -> bool:
-    return isinstance(node, ast.Attribute) and context.names(node) == {_BFLOAT16}
+def _is_asked_again(cast: ast.expr, call: ast.Call, context: FileContext) -> bool:
+    """Whether the function of a call asks again for what a model was cast by: it may handle the two ways apart."""
+    tests = [each.test for each in context.ancestors(cast) if isinstance(each, ast.If)]
+    codes = {ast.unparse(each) for each in tests}
+    around = context.function_around(call) or context.tree
+    asking: list[ast.If | ast.IfExp] = [*context.own(around, ast.If), *context.own(around, ast.IfExp)]
+    others = (each.test for each in asking if each.test not in tests)
+    return bool(codes) and any(code in ast.unparse(each) for each in others for code in codes)

@@ -12,6 +12,7 @@ from torchlint.rules.api import (
     Kind,
     block_with,
     earlier_in_block,
+    leaves,
     names_other_accelerators,
     remembered,
 )
@@ -19,7 +20,6 @@ from torchlint.rules.evidence.local_bindings import are_of_torch
 
 _Test = ast.If | ast.IfExp
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
@@ -60,7 +60,7 @@ def _leaving(block: list[ast.stmt], context: FileContext) -> list[ast.If]:
 
     def find() -> list[ast.If]:
         tests = [each for each in block if isinstance(each, ast.If) and not each.orelse]
-        leaving = [each for each in tests if isinstance(each.body[-1], _LEAVING)]
+        leaving = [each for each in tests if leaves(each.body)]
         return [
             each
             for each in leaving

@@ -61,7 +61,8 @@ def read(x: torch.Tensor):
 
 Safe for sparse tensors and for conjugate and negative views that the own text of the function shows: it raises, and
 `.to_dense()`, `.resolve_conj()` and `.resolve_neg()` give the same numbers. Unsafe where an error may be expected; for
-bfloat16, float8 and complex32, whose bits may be meant and not their numbers; and for quantised tensors, of which
+bfloat16, float8 and complex32, whose bits may be meant and not their numbers; for a dtype that is a setting, as arrays
+of float16 and float64 become float32 with it; and for quantised tensors, of which
 `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix where the array is asked for
 its bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
@@ -80,7 +81,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.low_precision_models import LowPrecision, given_in_bfloat16
@@ -98,6 +99,9 @@ _REPAIRS = {
     Storage.CONJUGATE: ".resolve_conj()",
     Storage.NEGATIVE: ".resolve_neg()",
 }
+_OF_A_MODEL = "`.numpy()` raises `TypeError` on what a model computes in bfloat16: use `.float()`"
+_OF_A_SETTING = "`.numpy()` raises `TypeError` where a setting makes this bfloat16: use `.float()`"
+_DOUBTS = {False: "the model may cast what it gives", True: "arrays of other dtypes become float32, too"}
 _OF_BITS = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
 _RESOLVED_BY_FORCE = {Storage.CONJUGATE, Storage.NEGATIVE}
 _ERRORS = {Storage.CONJUGATE: "RuntimeError", Storage.NEGATIVE: "RuntimeError"}
@@ -115,7 +119,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not isinstance(place, ast.expr) or _is_detour(node, context):
         return
     if not value.is_tensor or shown_storage(place, context) is None:
-        given = given_in_bfloat16(place, context) if value.may(Kind.TENSOR) else None
+        may_be = value.may(Kind.TENSOR) and bool(value.dtype & Dtype.FLOATING)
+        given = given_in_bfloat16(place, context) if may_be else None
         if given is not None:
             yield _of_a_model(at, receiver, given, node, context)
             return
@@ -155,12 +160,12 @@ def _of_a_model(
     decided = (
         is_tensor(receiver, context),
         error_not_expected(node, context),
-        AUTHOR_MEANT_THIS.open(doubt="the model may cast what it gives", is_likely=True),
+        AUTHOR_MEANT_THIS.open(doubt=_DOUBTS[given.is_setting], is_likely=True),
     )
     edit = context.insert_after(receiver, ".float()")
     return Draft(
         at,
-        "`.numpy()` raises `TypeError` on what a model computes in bfloat16: use `.float()`",
+        _OF_A_SETTING if given.is_setting else _OF_A_MODEL,
         given.confidence,
         (given.why,),
         None if _asks_for_bits(node, context) else Fix("Insert `.float()` before `.numpy()`", (edit,), decided),

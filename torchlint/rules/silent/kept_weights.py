@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from torchlint.rules.api import FileContext, Function, Kind, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.used_modules import used_as_modules
 
 _SHALLOW = frozenset({"dict", "OrderedDict", "copy"})
 """Functions that copy a dict and not what it holds."""
@@ -46,7 +47,7 @@ def is_of_a_model(call: ast.Call, context: FileContext) -> bool:
         model = model.value
     function = context.function_around(call)
     codes |= {ast.unparse(model), own_name(ast.unparse(model), function, context) if function is not None else None}
-    return not codes.isdisjoint(_models(context.tree, context)) or _is_called(model, context)
+    return not codes.isdisjoint(used_as_modules(context.tree, context)) or _is_called(model, context)
 
 
 def own_name(model: str, function: Function, context: FileContext) -> str | None:
@@ -92,19 +93,6 @@ def _leads(model: ast.expr) -> bool:
         case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Name() | ast.Constant()):
             return _leads(inner)
     return False
-
-
-@remembered
-def _models(_: ast.Module, context: FileContext) -> frozenset[str]:
-    """Return the code of what is used as a module: it is called with parameters about, or switched to training."""
-    found = set()
-    for word in ("parameters", "named_parameters", "train", "eval", "load_state_dict", "modules"):
-        uses = context.attributes_by_word().get(word, [])
-        called = (each for each in uses if isinstance(context.parent(each), ast.Call))
-        found |= {ast.unparse(each.value) for each in called}
-    optimizers = {ast.unparse(each.value) for each in context.attributes_by_word().get("zero_grad", [])}
-    steps = {ast.unparse(each.value) for each in context.attributes_by_word().get("step", [])}
-    return frozenset(found - (optimizers & steps) - steps)
 
 
 @remembered
