@@ -175,21 +175,35 @@ def _taken_from(clone: Path, commit: str, folder: Path) -> bool:
         print(f"{clone.name}: no clone that holds {commit}", file=sys.stderr)
         return False
     partial = folder.with_name(folder.name + ".partial")
+    blobs: dict[str, str] = {}
     for line in listed.decode().split("\0"):
         mode, _, name = line.partition("\t")
-        if not name.endswith(_TEXTS) or not mode.startswith("100") or ".." in Path(name).parts:
-            continue
-        blob = _git(place, "cat-file", "blob", mode.split()[2])
-        if blob is not None:
-            (partial / name).parent.mkdir(parents=True, exist_ok=True)
-            (partial / name).write_bytes(blob)
+        if name.endswith(_TEXTS) and mode.startswith("100") and ".." not in Path(name).parts:
+            blobs[name] = mode.split()[2]
+    for name, raw in _texts(place, blobs):
+        (partial / name).parent.mkdir(parents=True, exist_ok=True)
+        (partial / name).write_bytes(raw)
     partial.rename(folder)
     return True
 
 
-def _git(place: Path | None, *words: str) -> bytes | None:
+def _texts(place: Path | None, blobs: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the names of files with their bytes, all read by one call of git."""
+    given = "".join(f"{each}\n" for each in blobs.values()).encode()
+    raw = _git(place, "cat-file", "--batch", given=given) or b""
+    at = 0
+    for name in blobs:
+        end = raw.index(b"\n", at)
+        _, kind, *size = raw[at:end].split()
+        at = end + 1
+        if kind == b"blob":
+            yield name, raw[at : at + int(size[0])]
+            at += int(size[0]) + 1
+
+
+def _git(place: Path | None, *words: str, given: bytes | None = None) -> bytes | None:
     done = subprocess.run(  # noqa: S603
         ["git", "-c", "safe.directory=*", "--git-dir", str(place), *words],  # noqa: S607
-        check=False, capture_output=True,
+        check=False, capture_output=True, input=given,
     )  # fmt: skip
     return done.stdout if done.returncode == 0 else None
