@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, methods_of
-from torchlint.rules.evidence.called_definitions import definition
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, methods_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
 
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CHANGING = frozenset({"__call__", "__new__", "__getattr__", "__getattribute__", "__setattr__", "_call_impl"})
 _HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
 """Methods that may change what a module gives."""
@@ -62,7 +63,26 @@ def _results(function: Function, context: FileContext) -> list[ast.expr] | None:
     return [each.value for each in context.own(function, ast.Return) if each.value is not None]
 
 
-def _defined(name: ast.Name, context: FileContext) -> Function | ast.ClassDef | None:
+def _defined(name: ast.Name, context: FileContext) -> ast.stmt | None:
     """Return the definition at module level that a name means; None where anything else may bind the name."""
-    found = definition(name, context)
-    return found if found is not None and context.parent(found) is context.tree else None
+    return _definitions(context.tree, context).get(name.id)
+
+
+@remembered
+def _definitions(tree: ast.Module, context: FileContext) -> dict[str, ast.stmt]:
+    """Return the functions and classes at a module's level whose name nothing else in the file binds."""
+    defined = [each for each in tree.body if isinstance(each, _DEFINITIONS)]
+    aliases = [alias.asname or alias.name for each in context.imports for alias in each.names]
+    if "*" in aliases:
+        return {}
+    others = {alias.partition(".")[0] for alias in aliases}
+    others |= {each.id for each in context.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)}
+    others |= {each.arg for each in context.nodes(ast.arg)}
+    others |= {word for each in context.nodes(ast.Global) for word in each.names}
+    every = (each for kind in _DEFINITIONS for each in context.nodes(kind))
+    counts = Counter(
+        each.name
+        for each in every
+        if isinstance(each, _DEFINITIONS) and not isinstance(context.parent(each), ast.ClassDef)
+    )
+    return {each.name: each for each in defined if each.name not in others and counts[each.name] == 1}
