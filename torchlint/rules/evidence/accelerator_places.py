@@ -72,6 +72,12 @@ def place_of(node: ast.expr, context: FileContext) -> Place | None:
     A tensor of which nothing is known is no such: only what is moved, a module's own tensors and results, and what its
     ``forward`` is given.
     """
+    return _place_of(node, context, _said_by_module) if context.value(node).may(Kind.TENSOR) else None
+
+
+@remembered
+def place_of_members(node: ast.expr, context: FileContext) -> Place | None:
+    """Return why an expression may be on an accelerator, as :func:`place_of`, or the members of a list may be."""
     return _place_of(node, context, _said_by_module)
 
 
@@ -126,7 +132,7 @@ def _handed_in_sight(argument: ast.arg, context: FileContext) -> Place | None:
         return None
     for file, call in calls_of(function, context):
         given = handed_to(call, function, argument)
-        place = place_of(given, file) if given is not None and not is_building_a_module(call, file) else None
+        place = place_of_members(given, file) if given is not None and not is_building_a_module(call, file) else None
         if place is not None:
             told = f"`{in_a_line(call)}` hands it over, line {call.lineno}"
             return Place(tuple(map(file.located, (*place.why, told))), False)

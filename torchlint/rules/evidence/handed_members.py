@@ -10,7 +10,7 @@ import ast
 from typing import Final
 
 from torchlint.rules.api import Device, FileContext, Function, Kind, Value, handed_to
-from torchlint.rules.evidence.accelerator_places import Place, is_building_a_module, place_of
+from torchlint.rules.evidence.accelerator_places import Place, is_building_a_module, place_of_members
 from torchlint.rules.evidence.calls_in_sight import calls_of
 from torchlint.rules.evidence.local_bindings import bound_at
 from torchlint.rules.evidence.object_attributes import attribute_values
@@ -62,7 +62,7 @@ def _place(given: ast.expr, path: tuple[Step, ...], context: FileContext, depth:
         argument, before = found
         return _handed(argument, (*before, *path), context, depth)
     spelled = _spelled(given, path, context, _FEW)
-    place = place_of(spelled, context) if spelled is not None else None
+    place = place_of_members(spelled, context) if spelled is not None else None
     return Place(tuple(map(context.located, place.why)), place.is_shown) if place is not None else None
 
 
