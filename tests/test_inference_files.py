@@ -20,8 +20,10 @@ from tests.observed import Rows, faults, lacks_accelerator, quiet
 from tests.observed import revealed as rows_of
 from tests.projects import analysed
 from tests.test_inference import Revealed, disagreements, spelled
+from torchlint.config import Config
 from torchlint.inference.lattice import Grad, Mode
 from torchlint.inference.query import Analysis
+from torchlint.linter.engine import check_bytes
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
 FILES = sorted(path for path in PROJECTS.rglob("*.py") if "reveal(" in path.read_text())
@@ -141,3 +143,23 @@ def _run(case: object) -> None:
 
 NOT_REACHED = {"stars": {21, 25, 29}, "conditional": {57}}
 """Rows that raise ``NameError`` when run, as they should, or whose library is nowhere installed."""
+
+
+@pytest.mark.parametrize("name", ["#588.py", "a#b~c@1.py", "b@2.d.py"])
+def test_a_files_name_may_hold_any_sign(tmp_path: Path, name: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    text = (
+        "import functools\n\nimport torch\n\n\ndef kept(function):\n    @functools.wraps(function)\n"
+        "    def inner(x):\n        return function(x)\n\n    return inner\n\n\n@kept\ndef doubled(x):\n"
+        "    return x * 2\n\n\na = doubled(torch.ones(2, requires_grad=True)).numpy()\n"
+        "b = doubled(torch.ones(2)).numpy()\n"
+    )
+    results = []
+    for path in (tmp_path / "plain.py", tmp_path / name):
+        path.write_text(text)
+        results.append(check_bytes(str(path), text.encode(), Config()))
+        path.unlink()
+    plain, found = ([(each.code, each.start, each.confidence) for each in result.findings] for result in results)
+    assert results[1].troubles == ()
+    assert plain == found
+    assert [code for code, _, _ in found] == ["TNS101"]

@@ -415,8 +415,8 @@ class Summaries:
 
 def place_of(name: str) -> tuple[int, int | None]:
     """Return how many decorators a function's name leaves out, and which of its surroundings are meant."""
-    name, _, under = name.partition("#")
-    around = name.partition("~")[2]
+    marks, _, under = name.rpartition("@")[2].partition("#")  # a file's own name may hold any of these signs
+    around = marks.partition("~")[2]
     return int(under or 0), int(around) if around else None
 
 

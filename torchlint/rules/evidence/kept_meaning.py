@@ -246,4 +246,4 @@ def _is_parameter(value: ast.expr, context: FileContext) -> bool:
 
 def _class_name(name: str) -> str:
     """Return ``Net`` of ``here.nets.Net@12``, and nothing for a class that is none of the project's."""
-    return name.partition("@")[0].rpartition(".")[2] if name.startswith(_PROJECTS) else ""
+    return name.rpartition("@")[0].rpartition(".")[2] if name.startswith(_PROJECTS) else ""
