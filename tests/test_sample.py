@@ -50,6 +50,13 @@ def test_nobody_calls(check: Check) -> None:
     assert not any(BRINGS_NOTHING in step for each in found.values() for step in each.why)
 
 
+def test_comments_in_an_import_are_read_in_one_way(check: Check) -> None:
+    """A search that may end a comment anywhere tries all ends of all comments, and does not come back."""
+    names = "".join(f"    name{each},  # what it is\n" for each in range(40))
+    found = check(other=f"from elsewhere import (\n{names})\nshow = name1\n")
+    assert BRINGS_NOTHING not in found[LINES["show"]].why[-1]
+
+
 def test_an_argument_that_is_passed_on_to_a_private_function_is_direct(check: Check) -> None:
     found = check(
         HEAD + "def save(file, faces):\n    _save(file, faces.long())\n\n\n"

@@ -30,7 +30,7 @@ _BY_ATTRIBUTE = rb"\.(?:[\s\\]|#[^\r\n]*[\r\n])*%(word)b\b"
 """A word behind a dot, and what may stand between."""
 _BY_IMPORT = (
     rb"\bimport\b(?:[^\r\n;()#\\]|\\\r?\n)*\b%(word)b\b"
-    rb"|\bimport[\s\\]*\((?:[^)#]|#[^\r\n]*)*\b%(word)b\b"
+    rb"|\bimport[\s\\]*\((?:[^)#]|#[^\r\n]*(?:[\r\n]|\Z))*\b%(word)b\b"
     rb"|\b(?:%(stems)b)\b"
 )
 """A word among those of an import, or the name of the module that it stands in."""
