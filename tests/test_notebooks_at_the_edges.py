@@ -36,7 +36,13 @@ def refused(torchlint: Program, folder: Path, raw: bytes) -> str:
 @pytest.mark.parametrize(
     ("raw", "place", "words"),
     [
-        (b"", "1:1", "this notebook is no valid JSON: Expecting value"),
+        (b"", "1:1", "this notebook is empty: remove it, or save it from Jupyter again"),
+        (b" \n", "1:1", "this notebook is empty: remove it, or save it from Jupyter again"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            "1:1",
+            "this is a pointer of Git LFS where a notebook should be: run `git lfs pull`",
+        ),
         (b"import torch\n", "1:1", "this notebook is no valid JSON: Expecting value"),
         (b'{"cells": [\n {"x": }]}', "2:8", "this notebook is no valid JSON: Expecting value"),
         (b'{"cells": []\n "x": 1}', "2:2", "this notebook is no valid JSON: Expecting ',' or '}'"),

@@ -20,6 +20,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _NO_NOTEBOOK = "this is no Jupyter notebook"
 _NO_JSON = "this notebook is no valid JSON"
+_EMPTY = "this notebook is empty: remove it, or save it from Jupyter again"
+_POINTER = "this is a pointer of Git LFS where a notebook should be: run `git lfs pull`"
+_BEGINS_A_POINTER = "version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,10 @@ def read(raw: bytes) -> NotebookJson:
     :raises SourceError: where the bytes are no UTF-8, no JSON or no notebook, at the byte where that shows.
     """
     text = _decoded(raw)
+    if not text.strip():
+        raise SourceError(_EMPTY)
+    if text.startswith(_BEGINS_A_POINTER):
+        raise SourceError(_POINTER)
     try:
         return _Reader(text).document()
     except _Refused as refused:
