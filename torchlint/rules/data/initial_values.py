@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, binds_initialisers
+from torchlint.rules.api import FileContext
 from torchlint.rules.data.module_building import is_being_built
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.spelling import torch_name
@@ -21,8 +21,7 @@ _KEYWORDS = {"normal_": frozenset({"mean", "std"})}
 def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
     """Return how ``nn.init`` writes the same as a method of a `.data`: its name as the file spells it, and the edits.
 
-    None where the write is no statement of its own, where the module is none that is being built, and where a file of
-    the project rebinds functions of ``nn.init``, as code does that loads weights and so needs no first ones.
+    None where the write is no statement of its own, and where the module is none that is being built.
     """
     called = method_call(node, context)
     if called is None or not isinstance(context.parent(called[0]), cst.Expr):
@@ -32,7 +31,7 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     (call, word), place = called, context.python(node.value)
     if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.expr):
         return None
-    if not is_being_built(place, context) or binds_initialisers(context.source.utf8) or context.other_texts.binds_init:
+    if not is_being_built(place, context):
         return None
     spelled = torch_name(context, f"nn.init.{_FUNCTIONS[word]}", node)
     start = context.outer_span(node.value)[1]

@@ -1,316 +1,255 @@
-"""Whether a tensor belongs to a module that is just being built, so that no graph can hold it yet."""
+"""Whether a write gives a new object its first values, so that no graph can hold what it writes.
+
+Four idioms show that: the write stands in ``__init__``, in ``reset_parameters`` or a method that only these call, or in
+a function that the file gives to ``.apply`` of what is new and to nothing else; in each also in a loop over the
+object's own modules or parameters. What is written must belong to the object and be made there, and nothing in these
+methods may have computed with it. So is what a straight line of code makes right before.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
-from collections import defaultdict
-from collections.abc import Callable
-from contextlib import closing
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import (
-    FUNCTIONS,
-    GRAD_MODES,
+    GIVING_ITSELF,
     FileContext,
+    Function,
     Kind,
-    Value,
-    decorators_of,
+    Loop,
+    Mode,
+    earlier_in_block,
+    first_parameter,
     plain_parameters,
     remembered,
+    root_of_place,
     runs_later,
 )
-from torchlint.rules.data.building_methods import is_of_another_class, redefined
-from torchlint.rules.data.computing_with_parts import (
-    computes_when_made,
-    computes_while_building,
-    computes_with_its_argument,
+from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
+from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, lineage
+from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.evidence.method_calls import call_of
+from torchlint.rules.evidence.tensor_uses import ALIKE, PARAMETER
+
+_LISTING = frozenset(
+    "modules children parameters buffers named_modules named_children named_parameters named_buffers".split()
 )
-from torchlint.rules.data.constructor_calls import may_reinitialise
-from torchlint.rules.data.just_made import is_of_new_layer, made_before
-from torchlint.rules.evidence.called_definitions import Frame
-from torchlint.rules.evidence.local_bindings import are_of_torch
-from torchlint.rules.evidence.made_here import Judge, Made
-from torchlint.rules.evidence.methods_by_text import may_be_taken_by_text
-from torchlint.rules.evidence.object_attributes import path_word
-from torchlint.rules.evidence.reached_by_text import is_reached_by_text
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_INITIALISER = re.compile(r"^_*(re)?(init|initiali[sz]e|reset)_*\w*$")
-"""Methods that initialise: believed only where the constructor calls them and nothing else does."""
-
-
-def is_being_built(node: ast.expr, context: FileContext) -> bool:
-    """Whether the tensor that an expression gives is of a module that has not been called yet.
-
-    True in ``__init__`` of a module for what was made there, in methods such as ``reset_parameters`` that only its
-    constructor calls, in a function given to nothing but ``.apply`` of a module just made, and for one of torch's
-    layers right behind where it is made. False where a file of the project has something run while modules are built.
-    """
-    building = _around(node, context)
-    is_new = (building is not None and building.holds(node)) or is_of_new_layer(node, context)
-    return is_new and context.other_texts.rebuilds is None
+_QUIET_METHODS = (
+    (GIVING_ITSELF - {"apply"})
+    | FORM_METHODS
+    | ALIKE
+    | _LISTING
+    | frozenset(
+        "apply detach detach_ state_dict add_module register_buffer register_parameter append extend insert keys "
+        "values items flatten_parameters reset_parameters".split()
+    )
+)
+"""Methods of modules, their containers and tensors that record no graph."""
+_QUIET_ATTRIBUTES = FORM_ATTRIBUTES | {"data", "grad", "requires_grad", "is_leaf"}
+_FORM = FORM_ATTRIBUTES | FORM_METHODS
 
 
-def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
-    """Return that what a module is built of may be in use, as a clause, where that alone keeps a write from being safe.
+@remembered
+def is_being_built(place: ast.expr, context: FileContext) -> bool:
+    """Whether the tensor that an expression gives is new, and nothing has computed with it yet."""
+    if _is_made_there(place, context):
+        return True
+    function = context.function_around(place)
+    if function is None or not is_bare(function, context) or _runs_later(place, context):
+        return False
+    given = plain_parameters(function)[1 if isinstance(context.parent(function), ast.ClassDef) else 0 :]
+    if not given or not _parts(place, given[0].arg, context) or not _is_applied(function, context):
+        return False
+    return not _computes(_uses(function, place, context), frozenset({ANY}), given[0].arg, context)
 
-    None where no module is built.
-    """
-    building = _around(node, context)
-    if building is None or not (building.reached or building.initialises):
-        return None
-    if building.reached or building.redefined:
-        return building.reached or building.redefined
-    if building.holds(node):
-        return context.other_texts.rebuilds
-    return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
 
-
-def _around(node: ast.expr, context: FileContext) -> _Building | None:
-    inside = context.function_around(node)
-    return _building(inside, context) if inside is not None and not _runs_later(node, context) else None
+def _is_made_there(place: ast.expr, context: FileContext) -> bool:
+    """Whether code makes an object right before, or a constructor or what belongs to it makes a part of its own."""
+    if _runs_later(place, context):
+        return False
+    if (made := _made_before(place, context)) is not None:
+        return NewObjects(context).is_new(made)
+    function = context.function_around(place)
+    owner = context.parent(function) if function is not None else None
+    if function is None or not isinstance(owner, ast.ClassDef) or not is_bare(function, context):
+        return False
+    own = first_parameter(function)
+    is_initialiser = function.name in _initialisers(context.tree, context)
+    return is_initialiser and own is not None and _is_new_part(place, owner, function, own, context)
 
 
 def _runs_later(node: ast.AST, context: FileContext) -> bool:
     return runs_later(node, context.parent, context.bound_otherwise)
 
 
-@remembered
-def _mentions(_: ast.Module, context: FileContext) -> dict[str, list[ast.Name | ast.Attribute]]:
-    """Return where a file reads each word, as a name or as an attribute."""
-    found: dict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
-    for node in (*context.nodes(ast.Name), *context.nodes(ast.Attribute)):
-        match node:
-            case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word):
-                found[word].append(node)
-    return dict(found)
-
-
-@remembered
-def _building(function: Function, context: FileContext) -> _Building:
-    return _Building(context, function)
-
-
-class _Building:
-    """What is asked about one function."""
-
-    def __init__(self, context: FileContext, function: Function) -> None:
-        self._context, self._function = context, function
-        above = self._context.parent(function)
-        self._owner = above if isinstance(above, ast.ClassDef) else None
-
-    def holds(self, node: ast.expr) -> bool:
-        """Whether the expression's value is made where nothing has called the module yet."""
-        if (self.initialises or self._is_applied) and (self.reached or self.redefined):
-            return False
-        if self.initialises:
-            assert self._owner is not None
-            if self._is_new(node, None) or self._is_new(node, node):
-                return True
-        given = plain_parameters(self._function)[1 if self._owner is not None else 0 :]
-        if not given or not self._is_applied or computes_with_its_argument(self._function, self._context):
-            return False
-        frame = Frame(self._function, trusted=frozenset({given[0].arg}))
-        return self._asked(lambda judge: judge.is_new(node, frame))
-
-    def _is_new(self, node: ast.expr, until: ast.expr | None) -> bool:
-        """Whether an expression gives what the module made; with all that is done to it, or up to a write."""
-        owner = self._owner
-        assert owner is not None
-        return self._asked(lambda judge: judge.is_new(node, Frame(self._function, Made(judge, owner, {}, until))))
-
-    def _is_new_in(self, node: ast.expr, function: ast.AST) -> bool:
-        return self._asked(lambda judge: judge.is_new(node, Frame(function)))
-
-    def _is_all_new(self, owner: ast.ClassDef, until: ast.expr | None) -> bool:
-        """Whether an object of a class holds nothing but what it made itself; in the end, or up to a call."""
-        return self._asked(lambda judge: Made(judge, owner, {}, until).is_all_new)
-
-    def _asked(self, question: Callable[[Judge], bool]) -> bool:
-        """Put one question to a judge of its own, and let go of all that it followed."""
-        with closing(Judge(self._context)) as judge:
-            return question(judge)
-
-    @cached_property
-    def initialises(self) -> bool:
-        """Whether the function builds a module: it is the constructor, or an initialiser that only that one calls."""
-        owner = self._owner
-        return owner is not None and self._is_module(owner) and self._initialises(owner)
-
-    @cached_property
-    def reached(self) -> str | None:
-        """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
-        if self._function.name == "__init__" or not (self.initialises or self._is_applied):
-            return None
-        others, name = self._context.other_texts, self._function.name
-        if self._owner is not None:
-            return others.calls_method(self._owner.name, name)
-        return others.calls(name, is_method=not isinstance(self._context.parent(self._function), ast.Module))
-
-    @cached_property
-    def redefined(self) -> str | None:
-        """Who has a class below whose objects answer the constructor in their own way."""
-        return redefined(self._function, self._context) if self.initialises else None
-
-    def brief(self, node: ast.expr) -> str:
-        """Return the part of a module that a path goes through, for a message.
-
-        ``self.net`` of ``self.net[0].weight``.
-        """
-        word = path_word(node, self._self)
-        return f"{self._self}.{word}" if word else ast.unparse(node)[:40]
-
-    # ------------------------------------------------------------------ a module's own methods
-    def _initialises(self, owner: ast.ClassDef) -> bool:
-        name = self._function.name
-        if computes_while_building(self._function, self._context) or self._is_begun_again:
-            return False
-        if name == "__init__":
-            return True
-        if not _is_bare(self._function, self._context) or not _runs_when_called(self._function, self._context):
-            return False
-        named = name == "reset_parameters" or _INITIALISER.match(name) is not None
-        return named and self._is_called_by_constructor_alone(name, owner)
-
-    def _is_called_by_constructor_alone(self, name: str, owner: ast.ClassDef) -> bool:
-        uses = []
-        for each in _mentions(self._context.tree, self._context).get(name, ()):
-            if isinstance(each, ast.Attribute):
-                if not is_of_another_class(each, owner, self._context):
-                    uses.append(each)
-            elif _is_in_class_body(each, owner, self._context):
-                return False  # another name for it: `reset = reset_parameters`
-        called = bool(uses) and all(self._is_run_by_constructor(each, owner) for each in uses)
-        return called and not may_be_taken_by_text(name, self._context)
-
-    def _is_run_by_constructor(self, method: ast.Attribute, owner: ast.ClassDef) -> bool:
-        around = self._context.function_around(method)
-        if around is None or around.name != "__init__" or self._context.parent(around) is not owner:
-            return False
-        return self._is_run_there(method)
-
-    def _is_run_there(self, method: ast.Attribute) -> bool:
-        """Whether a method is called where it is written, or applied to parts there, and kept by nobody."""
-        if _runs_later(method, self._context):
-            return False
-        match self._context.parent(method):
-            case ast.Call(func=function) if function is method:
-                return True
-            case ast.Call(func=ast.Attribute(attr="apply"), args=[argument]) if argument is method:
-                return True
+def _is_new_part(place: ast.expr, owner: ast.ClassDef, around: Function, own: str, context: FileContext) -> bool:
+    """Whether a part of the object is made by the methods that build it, and none of them computes with it before."""
+    methods, words = building_methods(owner, context), _parts(place, own, context)
+    methods += [around] if around not in methods else []
+    if not words or (ANY in words and not is_in_sight(owner, context)):
         return False
+    if not all(NewObjects(context).are_new(owner, each, methods) or _is_torchs(each, owner, context) for each in words):
+        return False
+    return not any(
+        _computes(_uses(each, place if each is around else None, context), words, name, context)
+        for each in methods
+        if (name := first_parameter(each)) is not None
+    )
 
-    @property
-    def _is_begun_again(self) -> bool:
-        return may_reinitialise(self._context.tree, self._context)
 
-    # ------------------------------------------------------------------ functions given to apply
-    @cached_property
-    def _is_applied(self) -> bool:
-        """Whether all that the file does with the function is to apply it to modules that were just made."""
-        uses = _mentions(self._context.tree, self._context).get(self._function.name, [])
-        uses = [each for each in uses if not (isinstance(each, ast.Attribute) and self._is_of_others(each))]
-        if not uses or self._may_be_reached_by_text or not _is_bare(self._function, self._context):
-            return False
-        if not _runs_when_called(self._function, self._context):
-            return False
-        return all(self._applies_to_new(use) for use in uses)
+def _is_torchs(word: str, owner: ast.ClassDef, context: FileContext) -> bool:
+    """Whether an attribute is a parameter that a layer of torch makes, from which a class derives."""
+    sets = any(isinstance(each.ctx, ast.Store) for each in context.attributes_by_word().get(word, ()))
+    bases = [name for each in lineage(owner, context) for base in each.bases for name in context.names(base)]
+    return not sets and bool(PARAMETER.search(word)) and any(each.startswith("torch.nn.") for each in bases)
 
-    def _is_of_others(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is another class's method, or one of torch's modules or functions: ``nn.init``."""
-        if self._owner is not None and is_of_another_class(node, self._owner, self._context):
-            return True
-        return are_of_torch(self._context.qualified_names(node))
 
-    @property
-    def _may_be_reached_by_text(self) -> bool:
-        """Whether the file may call the function without writing its name as one."""
-        context = self._context
-        if self._owner is not None:
-            return may_be_taken_by_text(self._function.name, context)
-        return is_reached_by_text(context.tree, context)
+def _parts(node: ast.expr, own: str, context: FileContext, left: int = 8) -> frozenset[str]:
+    """Return the attributes of an object of which an expression may be a part; nothing where it may be another's."""
+    several: list[ast.expr] = []
+    match node:
+        case ast.Name(id=word) if word == own:
+            return frozenset({ANY})
+        case ast.Attribute(attr=word) if word in _FORM or word.startswith("__"):
+            return frozenset()
+        case ast.Attribute(value=ast.Name(id=first), attr=word) if first == own:
+            return frozenset({ANY if word in _LISTING else word})
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=ast.Attribute() as inner):
+            several = [inner]
+        case ast.Name():
+            several = [each.value for each in bindings_of(node, context)]
+        case ast.List(elts=several) | ast.Tuple(elts=several):
+            pass
+    found = [_parts(each, own, context, left - 1) for each in several] if left else []
+    return frozenset().union(*found) if found and all(found) else frozenset()
 
-    def _applies_to_new(self, use: ast.AST) -> bool:
-        """Whether a function is applied to a module that was just made, or called with one: ``init(self)``."""
-        match call := self._context.parent(use):
-            case ast.Call(func=ast.Attribute(value=ast.Name() as module, attr="apply"), args=[argument]) if (
-                argument is use
+
+# ---------------------------------------------------------------------- which functions initialise
+@remembered
+def _initialisers(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the names of the methods that initialise: constructors, ``reset_parameters``, and what only these call."""
+    methods = [each for each in context.nodes(ast.FunctionDef) if isinstance(context.parent(each), ast.ClassDef)]
+    found, before = {"__init__"}, 0
+    while len(found) > before:
+        before = len(found)
+        for name in {each.name for each in methods} - found:
+            uses = context.attributes_by_word().get(name, [])
+            if (uses or name == "reset_parameters") and all(
+                _is_called_by(found | {name}, each, context) for each in uses
             ):
-                return self._is_just_made(module, call)
-            case ast.Call(func=function, args=[ast.Name() as module, *_]) if function is use and self._owner is None:
-                return self._is_just_made(module, call)
-            case ast.Call(func=function, args=[ast.Call() as made, *_]) if function is use and self._owner is None:
-                around = self._scope_around(call)
-                return around is not None and self._is_new_module(made, around)
+                found.add(name)
+    return frozenset(found)
+
+
+def _is_called_by(initialisers: set[str], use: ast.Attribute, context: FileContext) -> bool:
+    around = context.function_around(use)
+    if around is None or call_of(use, context) is None or _runs_later(use, context):
         return False
-
-    def _is_just_made(self, module: ast.Name, call: ast.Call) -> bool:
-        if _runs_later(call, self._context):
-            return False
-        around = self._scope_around(call)
-        if isinstance(around, FUNCTIONS) and around.name == "__init__" and module.id == "self":
-            owner = self._context.parent(around)
-            if not isinstance(owner, ast.ClassDef) or not self._is_module(owner):
-                return False
-            if computes_while_building(around, self._context) or redefined(around, self._context):
-                return False
-            if self._is_begun_again:
-                return False
-            return self._is_all_new(owner, None) or self._is_all_new(owner, call)
-        return around is not None and self._was_just_made(module, around)
-
-    def _scope_around(self, node: ast.AST) -> ast.AST | None:
-        return self._context.nearest(node, *FUNCTIONS, ast.Module)
-
-    def _was_just_made(self, module: ast.Name, around: ast.AST) -> bool:
-        """Whether ``net = Net(...)`` stands before and nothing ran the module in between."""
-        made = made_before(module, self._context)
-        return made is not None and self._is_new_module(made, around)
-
-    def _is_new_module(self, made: ast.Call, around: ast.AST) -> bool:
-        """Whether a call makes a module that no graph holds."""
-        is_module = self._value(made).must(Kind.MODULE)
-        return is_module and self._is_new_in(made, around) and not computes_when_made(made, self._context)
-
-    @property
-    def _self(self) -> str | None:
-        parameters = plain_parameters(self._function)
-        return parameters[0].arg if parameters else None
-
-    def _is_module(self, owner: ast.ClassDef) -> bool:
-        return any(
-            "torch.nn." in name or name.endswith("Module") for base in owner.bases for name in self._value(base).names
-        )
-
-    def _value(self, node: ast.expr) -> Value:
-        return self._context.value(node)
+    return around.name in initialisers and isinstance(context.parent(around), ast.ClassDef)
 
 
-def _is_in_class_body(name: ast.Name, owner: ast.ClassDef, context: FileContext) -> bool:
-    """Whether a name stands in a class's own body, where a method's name is the function, and not in a method's."""
-    below: ast.AST = name
-    for above in context.ancestors(name):
-        if above is owner:
+@remembered
+def _is_applied(function: Function, context: FileContext) -> bool:
+    """Whether all that the file does with a function is to apply it to what is new, or to call it with that."""
+    uses: Iterable[ast.expr] = context.names_by_word().get(function.name, ())
+    if isinstance(context.parent(function), ast.ClassDef):
+        uses = context.attributes_by_word().get(function.name, ())
+    targets = [_target(each, context) for each in uses if context.function_around(each) is not function]
+    return bool(targets) and all(each is not None and _is_new(each, context) for each in targets)
+
+
+def _target(use: ast.expr, context: FileContext) -> ast.expr | None:
+    """Return the object that a function is applied to where it is named: ``net`` of ``net.apply(start)``."""
+    match context.parent(use):
+        case ast.Call(func=ast.Attribute(value=target, attr="apply"), args=[given]) if given is use:
+            return target
+        case ast.Call(func=function, args=[target, *_]) if function is use:
+            return target
+    return None
+
+
+def _is_new(node: ast.expr, context: FileContext) -> bool:
+    return _is_made_there(node, context) or (isinstance(node, ast.Call) and NewObjects(context).is_new(node))
+
+
+# ---------------------------------------------------------------------- what was made right before
+def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
+    """Return the call that a name is bound to above, where nothing but writes and moves is done with it since."""
+    root = root_of_place(place)
+    here = context.nearest(place, ast.stmt)
+    while isinstance(root, ast.Name) and here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
+        above = context.parent(here)
+        for before in reversed(earlier_in_block(here, above) if above is not None else []):
+            match before:
+                case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call() as made) if word == root.id:
+                    return made
+            names = [each for each in context.inside(before, ast.Name) if each.id == root.id]
+            if not all(isinstance(each.ctx, ast.Load) and _is_quiet(each, context, False) for each in names):
+                return None
+        here = above if isinstance(above, ast.stmt) else None
+    return None
+
+
+# ---------------------------------------------------------------------- what computes
+def _uses(method: Function, until: ast.expr | None, context: FileContext) -> Iterator[ast.expr]:
+    """Yield the names in a method, those behind a write left out, but for what a loop around it runs once more."""
+    end = None
+    if until is not None:
+        around = [each for each in context.ancestors(until) if isinstance(each, ast.stmt) and each is not method]
+        inside = around[: around.index(method)] if method in around else around
+        loops = [each for each in inside if isinstance(each, Loop)]
+        end = context.span(loops[-1] if loops else inside[0])[1]
+    for each in context.inside(method, ast.Name):
+        if isinstance(each.ctx, ast.Load) and (end is None or context.span(each)[0] < end):
+            yield each
+
+
+def _computes(uses: Iterable[ast.expr], words: frozenset[str], own: str, context: FileContext) -> bool:
+    """Whether one of some names is a part of the object that is written, and a graph is recorded with it."""
+    return any(
+        (ANY in words or ANY in parts or not words.isdisjoint(parts)) and not _is_quiet(each, context)
+        for each in uses
+        if isinstance(each, ast.Name) and (parts := _parts(_path(each, context), own, context))
+    )
+
+
+def _path(name: ast.Name, context: FileContext) -> ast.expr:
+    node: ast.expr = name
+    while isinstance(above := context.parent(node), ast.Attribute | ast.Subscript) and above.value is node:
+        node = above
+    return node
+
+
+def _is_quiet(name: ast.expr, context: FileContext, is_alias_quiet: bool = True) -> bool:
+    """Whether nothing is computed with what a name holds at one place: it is asked for its form, moved or passed on."""
+    node = name
+    while isinstance(above := context.parent(node), ast.Attribute | ast.Subscript) and above.value is node:
+        if isinstance(above, ast.Attribute) and (above.attr in _QUIET_ATTRIBUTES or above.attr.startswith("__")):
             return True
-        if isinstance(above, FUNCTIONS) and below in above.body:
-            return False
-        if isinstance(above, ast.Lambda) and below is above.body:
-            return False
-        below = above
-    return False
+        node = above
+    if context.mode(name) == Mode.OFF:
+        return True
+    outer = context.parent(above) if isinstance(above, ast.keyword) else above
+    match outer:
+        case ast.Call(func=ast.Attribute(value=owner, attr=word) as function) if function is node:
+            is_method = owner is name and word != "forward" and context.is_defined(word)
+            return word in _QUIET_METHODS or is_method
+        case ast.Call(func=function):
+            return function is not node and _keeps(function, context)
+        case ast.BinOp() | ast.AugAssign() | ast.UnaryOp(op=ast.USub()):
+            return not (context.value(node).must(Kind.TENSOR) or PARAMETER.search(getattr(node, "attr", "")))
+        case ast.Assign(value=value):
+            return is_alias_quiet or value is not node
+    return True
 
 
-def _is_bare(function: Function, context: FileContext) -> bool:
-    """Whether no decorator is handed a function, and may keep it, but torch's own that turn grad mode off."""
-    calls = decorators_of(function)
-    return all((names := context.names(each)) and names <= GRAD_MODES | _PLAIN_DECORATORS for each in calls)
-
-
-def _runs_when_called(function: Function, context: FileContext) -> bool:
-    """Whether a call runs a function to its end: one of a generator or of a coroutine runs nothing of it."""
-    return isinstance(function, ast.FunctionDef) and not context.own(function, ast.Yield, ast.YieldFrom)
-
-
-_PLAIN_DECORATORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "staticmethod", "classmethod"})
+def _keeps(function: ast.expr, context: FileContext) -> bool:
+    """Whether a function only looks at what it is given, keeps it as a part, or initialises it."""
+    if isinstance(function, ast.Attribute) and function.attr in _QUIET_METHODS | {"__init__"}:
+        return True
+    names = context.names(function)
+    return bool(names) and all(
+        each.startswith(("torch.nn.init.", "builtins."))
+        or (each.startswith("torch.nn.") and each.rpartition(".")[2][:1].isupper())
+        for each in names
+    )

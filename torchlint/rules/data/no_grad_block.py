@@ -9,8 +9,6 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, remembered
-from torchlint.rules.data.moved_code import is_known_test
-from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 
 Statement = cst.SimpleStatementLine | cst.If
@@ -122,9 +120,7 @@ def _joins(statement: cst.BaseStatement, belongs: Belongs, context: FileContext)
 
 def _branches_join(statement: cst.If | cst.Else, belongs: Belongs, context: FileContext) -> bool:
     if isinstance(statement, cst.If):
-        if not _is_plain_test(statement.test) or not reads_plainly(statement.test, context):
-            return False
-        if not is_known_test(context.python(statement.test), context):
+        if not _is_plain_test(statement.test):
             return False
         if statement.orelse is not None and not _branches_join(statement.orelse, belongs, context):
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FUNCTIONS, FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, Mode, parameters, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import (
     DataUse,
@@ -32,13 +33,8 @@ from torchlint.rules.data.data_use import (
     is_detaching,
 )
 from torchlint.rules.data.initial_values import initial_write
-from torchlint.rules.data.just_made import is_new_tensor
-from torchlint.rules.data.module_building import is_being_built, made_elsewhere
-from torchlint.rules.data.moved_code import asks_for_grad_mode, runs_known_code
+from torchlint.rules.data.module_building import is_being_built
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
-from torchlint.rules.data.plain_reads import reads_plainly
-from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
-from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import in_fstring
@@ -50,13 +46,17 @@ _RECKONED_WITH = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR
 _HARMLESS_CALLS = frozenset("float int len min max abs round range tuple list sum isinstance bool".split())
 _HARMLESS_BUILTINS = frozenset(f"builtins.{word}" for word in _HARMLESS_CALLS)
 _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
+_GRADED = re.compile(
+    r"torch\.(autograd\.(?!Variable$|variable\.)|func\.|utils\.(checkpoint|hooks)\.|jit\.|_functorch\.|"
+    r"(is_grad_enabled|set_grad_enabled|enable_grad|no_grad|inference_mode|is_inference_mode_enabled|vmap|cond|"
+    r"compile)$)"
+)
+"""Names of torch that ask for grad mode, turn it on or off, or call a function that they are given."""
 
 
 def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> tuple[Decision, ...]:
     """Decide whether the write does the same without `.data`."""
-    decisions = [*_of_a_new_tensor(node, evidence, context), *_same_effect(use, context)]
-    decisions.append(torchs_own_is_kept(("no_grad", "init"), context))
-    return tuple(decisions)
+    return (*_of_a_new_tensor(node, evidence, context), *_same_effect(use, context))
 
 
 def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
@@ -74,87 +74,39 @@ def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
     """Decide whether what is written into is a tensor that no graph holds: a new one or a new module's."""
     place, code = context.python(node.value), brief(node.value, context)
-    if is_new(node, context):  # a module that is being built holds no tensors but torch's own
-        is_own = isinstance(place, ast.Attribute) and _is_of_torch(place, context)
-        sure = evidence.confidence is Confidence.CERTAIN or is_own
-        yield IS_TENSOR.decided(None if sure else "", code)
-        yield NO_LIVE_GRAPH.proven(of=code)
-        yield torchs_own_is_kept((*_classes_of_torch(place, context), "Parameter"), context)
+    if not isinstance(place, ast.expr) or not is_being_built(place, context):
+        yield is_tensor(node.value, context)
+        yield NO_LIVE_GRAPH.open(code)
         return
-    doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
-    yield is_tensor(node.value, context)
-    is_free = isinstance(place, ast.expr) and is_of_unrecorded_network(place, context)
-    yield NO_LIVE_GRAPH.decided(None if is_free else doubt or "", code)
-
-
-def _classes_of_torch(place: ast.AST | None, context: FileContext) -> list[str]:
-    """Return by their last words the classes of torch whose modules a parameter may belong to."""
-    owner = place.value if isinstance(place, ast.Attribute) else None
-    names = context.value(owner).instance if owner is not None else ()
-    return sorted(leaf(each) for each in names if each.startswith("torch."))
+    sure = evidence.confidence is Confidence.CERTAIN or (
+        isinstance(place, ast.Attribute) and _is_of_torch(place, context)
+    )
+    yield IS_TENSOR.decided(None if sure else "", code)
+    yield NO_LIVE_GRAPH.proven(of=code)
 
 
 def _is_of_torch(place: ast.Attribute, context: FileContext) -> bool:
     """Whether no class but torch's own gives its objects an attribute of this name, and it is one of parameters."""
     word = place.attr
-    if not PARAMETER.search(word) or word == "grad" or _binds_by_other_ways(context.tree, context) & {word, _ANY_WORD}:
-        return False
-    return all(isinstance(each.ctx, ast.Load) for each in context.attributes_by_word().get(word, ()))
-
-
-_ANY_WORD = "*"
-_SETTING = frozenset({"setattr", "__setattr__", "__getattr__", "__getattribute__", "__dict__"})
-
-
-@remembered
-def _binds_by_other_ways(_: ast.Module, context: FileContext) -> frozenset[str]:
-    """Return the words that class bodies of a file bind; `*` where attributes are set or found by any name."""
-    nodes = (each for owner in context.nodes(ast.ClassDef) for each in owner.body)
-    found = {each.name for each in nodes if isinstance(each, FUNCTIONS)}
-    found |= {each.id for each in context.nodes(ast.Name) if isinstance(each.ctx, ast.Store) or each.id in _SETTING}
-    found |= context.attributes_by_word().keys() & _SETTING
-    return frozenset({*found, _ANY_WORD} if found & _SETTING else found)
-
-
-def is_new(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the tensor belongs to a module that is being built, or was itself made right before."""
-    place = context.python(node.value)
-    return isinstance(place, ast.expr) and (is_being_built(place, context) or is_new_tensor(place, context))
+    uses = (*context.attributes_by_word().get(word, ()), *context.names_by_word().get(word, ()))
+    return bool(PARAMETER.search(word)) and word != "grad" and all(isinstance(each.ctx, ast.Load) for each in uses)
 
 
 def may_move_into_block(node: cst.Attribute, context: FileContext) -> bool:
     """Whether a write may move under `no_grad` with its statement.
 
-    A function that is not known may compute a gradient itself, or build a graph that somebody needs. Where all else is
-    proven, writing through ``.detach()`` is safe whatever the statement runs: then the block must be so, too.
+    A function that is not known may compute a gradient itself, or build a graph that somebody needs.
     """
     for above in context.ancestors(node):
         if isinstance(above, cst.BaseSmallStatement):
-            return _speaks_of_the_known(above, context) and not _is_safer_outside(node, context)
+            return _speaks_of_the_known(above, context)
     return False
 
 
 @remembered
 def _speaks_of_the_known(statement: cst.BaseSmallStatement, context: FileContext) -> bool:
     """Whether nothing in a statement could care for grad mode by its words: it runs only torch, math and tensors."""
-    return all(_is_harmless(call, context) for call in _calls(statement)) and reads_plainly(statement, context)
-
-
-def _is_safer_outside(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the write of a statement is safe where it stands, and perhaps not in a block: what it runs is unknown."""
-    line = statement_of(node, context)
-    if line is None or not _is_safe(line, context):
-        return False
-    places = (context.python(site) for site, _, _ in _sites(line, context))
-    sites = [each for each in places if each is not None]
-    around = next((each for site in sites for each in context.ancestors(site) if isinstance(each, ast.stmt)), None)
-    return around is None or not runs_known_code(around, sites, context)
-
-
-@remembered
-def _is_safe(line: cst.SimpleStatementLine, context: FileContext) -> bool:
-    """Whether all is proven that the writes in a line rest on, whatever else the line runs."""
-    return all(decision.is_proven for site in _sites(line, context) for decision in _assumed(*site, context))
+    return all(_is_harmless(call, context) for call in _calls(statement))
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
@@ -168,7 +120,7 @@ def _is_harmless(call: cst.Call, context: FileContext) -> bool:
     names = context.names(call.func)
     if names:
         known = all(name.startswith(_HARMLESS_MODULES) or name in _HARMLESS_BUILTINS for name in names)
-        return known and not asks_for_grad_mode(names)
+        return known and not any(map(_GRADED.match, names))
     match call.func:
         case cst.Name(value=word):
             return word in _HARMLESS_CALLS
@@ -209,11 +161,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
         return fix.assuming(NOT_WRITTEN_LATER.decided(None if is_alone else "", brief(node, context)))
     if not grad_is_off(node, context) and (written := initial_write(node, context)) is not None:
         name, calls = written
-        assumed = (
-            *_of_a_new_tensor(node, evidence, context),
-            _result_not_used(use, context),
-            torchs_own_is_kept(("init",), context),
-        )
+        assumed = (*_of_a_new_tensor(node, evidence, context), _result_not_used(use, context))
         return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)
     if statement is None or not _is_direct(node, use, statement, context) or _may_resize(node, use, context):
@@ -319,7 +267,8 @@ def _trusted(line: cst.SimpleStatementLine, context: FileContext) -> tuple[bool,
         return None
     if not may_move_into_block(sites[0][0], context):
         return None
-    return _is_safe(line, context), context.trust(line.body[0])
+    is_safe = all(decision.is_proven for site in sites for decision in _assumed(*site, context))
+    return is_safe, context.trust(line.body[0])
 
 
 def _lines(node: cst.CSTNode) -> Iterator[cst.SimpleStatementLine]:
