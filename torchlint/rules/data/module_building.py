@@ -27,8 +27,10 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
 from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, lineage
+from torchlint.rules.evidence.called_definitions import definition
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.method_calls import call_of
+from torchlint.rules.evidence.object_attributes import settings
 from torchlint.rules.evidence.tensor_uses import ALIKE, PARAMETER
 
 _LISTING = frozenset(
@@ -40,11 +42,15 @@ _QUIET_METHODS = (
     | ALIKE
     | _LISTING
     | frozenset(
-        "apply detach detach_ state_dict add_module register_buffer register_parameter append extend insert keys "
+        "apply add_module register_buffer register_parameter append extend insert keys "
         "values items flatten_parameters reset_parameters".split()
     )
 )
 """Methods of modules, their containers and tensors that record no graph."""
+_LOOKING = frozenset(
+    "print len isinstance hasattr getattr setattr type id list tuple zip enumerate super str repr iter next".split()
+)
+"""Built-in functions that only look at what they are given, or hand it on."""
 _QUIET_ATTRIBUTES = FORM_ATTRIBUTES | {"data", "grad", "requires_grad", "is_leaf"}
 _FORM = FORM_ATTRIBUTES | FORM_METHODS
 
@@ -60,6 +66,8 @@ def is_being_built(place: ast.expr, context: FileContext) -> bool:
     given = plain_parameters(function)[1 if isinstance(context.parent(function), ast.ClassDef) else 0 :]
     if not given or not _parts(place, given[0].arg, context) or not _is_applied(function, context):
         return False
+    if NewObjects(context).takes_over(function):
+        return False
     return not _computes(_uses(function, place, context), frozenset({ANY}), given[0].arg, context)
 
 
@@ -68,7 +76,7 @@ def _is_made_there(place: ast.expr, context: FileContext) -> bool:
     if _runs_later(place, context):
         return False
     if (made := _made_before(place, context)) is not None:
-        return NewObjects(context).is_new(made)
+        return NewObjects(context).is_new(made) and not _computes_when_made(made, context)
     function = context.function_around(place)
     owner = context.parent(function) if function is not None else None
     if function is None or not isinstance(owner, ast.ClassDef) or not is_bare(function, context):
@@ -88,7 +96,9 @@ def _is_new_part(place: ast.expr, owner: ast.ClassDef, around: Function, own: st
     methods += [around] if around not in methods else []
     if not words or (ANY in words and not is_in_sight(owner, context)):
         return False
-    if not all(NewObjects(context).are_new(owner, each, methods) or _is_torchs(each, owner, context) for each in words):
+    if not all(
+        NewObjects(context).are_new(owner, each, methods) or _is_torchs(each, owner, methods, context) for each in words
+    ):
         return False
     return not any(
         _computes(_uses(each, place if each is around else None, context), words, name, context)
@@ -97,9 +107,20 @@ def _is_new_part(place: ast.expr, owner: ast.ClassDef, around: Function, own: st
     )
 
 
-def _is_torchs(word: str, owner: ast.ClassDef, context: FileContext) -> bool:
+def _computes_when_made(made: ast.Call, context: FileContext) -> bool:
+    """Whether the constructor of a class of the file may keep what it computes with the parts of its object."""
+    owner = definition(made.func, context) if isinstance(made.func, ast.Name) else None
+    methods = building_methods(owner, context) if isinstance(owner, ast.ClassDef) else []
+    return any(
+        _computes(_uses(each, None, context), frozenset({ANY}), name, context)
+        for each in methods
+        if (name := first_parameter(each)) is not None
+    )
+
+
+def _is_torchs(word: str, owner: ast.ClassDef, methods: list[Function], context: FileContext) -> bool:
     """Whether an attribute is a parameter that a layer of torch makes, from which a class derives."""
-    sets = any(isinstance(each.ctx, ast.Store) for each in context.attributes_by_word().get(word, ()))
+    sets = any(each.word in (word, None) for method in methods for each in settings(method, context))
     bases = [name for each in lineage(owner, context) for base in each.bases for name in context.names(base)]
     return not sets and bool(PARAMETER.search(word)) and any(each.startswith("torch.nn.") for each in bases)
 
@@ -238,8 +259,11 @@ def _is_quiet(name: ast.expr, context: FileContext, is_alias_quiet: bool = True)
             return function is not node and _keeps(function, context)
         case ast.BinOp() | ast.AugAssign() | ast.UnaryOp(op=ast.USub()):
             return not (context.value(node).must(Kind.TENSOR) or PARAMETER.search(getattr(node, "attr", "")))
-        case ast.Assign(value=value):
-            return is_alias_quiet or value is not node
+        case ast.Assign(targets=[target], value=value) if value is node:
+            is_view = isinstance(target, ast.Tuple) or (
+                isinstance(node, ast.Subscript) and context.value(node.value).must(Kind.TENSOR)
+            )
+            return is_alias_quiet and not is_view
     return True
 
 
@@ -249,7 +273,8 @@ def _keeps(function: ast.expr, context: FileContext) -> bool:
         return True
     names = context.names(function)
     return bool(names) and all(
-        each.startswith(("torch.nn.init.", "builtins."))
+        each.startswith("torch.nn.init.")
+        or each.removeprefix("builtins.") in _LOOKING
         or (each.startswith("torch.nn.") and each.rpartition(".")[2][:1].isupper())
         for each in names
     )

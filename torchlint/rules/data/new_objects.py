@@ -7,6 +7,7 @@ hold it.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.rules.api import (
     GIVING_ITSELF,
@@ -25,9 +26,8 @@ from torchlint.rules.api import (
     operations,
     root_of_place,
 )
-from torchlint.rules.evidence.called_definitions import bind, definition
+from torchlint.rules.evidence.called_definitions import definition
 from torchlint.rules.evidence.local_bindings import bindings_of
-from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.object_attributes import Setting, path_word, put_into, settings
 
 ANY = ""
@@ -63,7 +63,24 @@ class NewObjects:
         self._asked.add((owner, word, trusted))
         found = [each for method in methods for each in settings(method, self._context)]
         found = [each for each in found if word == ANY or each.word in (word, None)]
-        return all(self._is_put_in_new(each, trusted) for each in found) and (bool(found) or word == ANY)
+        if not all(self._is_put_in_new(each, trusted) for each in found) or not (found or word == ANY):
+            return False
+        return all(self.is_new(each, trusted) for method in methods for each in self._tied(method))
+
+    def takes_over(self, function: Function) -> bool:
+        """Whether a function may put something into objects that is not made there: ``m.weight = shared``."""
+        found = [each.value for each in settings(function, self._context) if each.value is not None]
+        return not all(self.is_new(each) for each in (*found, *self._tied(function)))
+
+    def _tied(self, method: Function) -> Iterator[ast.expr]:
+        """Yield what a method makes a part of another object than its own: ``fc.weight = other.weight``."""
+        for node in self._context.inside(method, ast.Assign, ast.Call):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(attr=word) as target], value=value):
+                    if word != "data" and path_word(target, first_parameter(method)) is None:
+                        yield value
+                case ast.Call(func=ast.Name(id="setattr"), args=[_, _, value]):
+                    yield value
 
     def _is_put_in_new(self, setting: Setting, trusted: bool) -> bool:
         return setting.value is not None and self.is_new(setting.value, trusted)
@@ -82,7 +99,8 @@ class NewObjects:
                 return self._makes(node, trusted)
         parts = [getattr(node, field, None) for field in _PARTS]
         several = [each for part in parts for each in (part if isinstance(part, list) else [part]) if each is not None]
-        is_joined = isinstance(node, (*_JOINING, ast.Starred, ast.Subscript, ast.UnaryOp))
+        is_view = isinstance(node, ast.Subscript) and self._context.value(node.value).must(Kind.TENSOR)
+        is_joined = isinstance(node, (*_JOINING, ast.Starred, ast.Subscript, ast.UnaryOp)) and not is_view
         return isinstance(node, ast.Compare | ast.JoinedStr) or (
             is_joined and all(self.is_new(each, trusted) for each in several)
         )
@@ -95,7 +113,7 @@ class NewObjects:
         if function is None or (scope is not None and scope is not function):
             return False
         if not bound:
-            return trusted or self._is_counted(name, function) or self._is_given_plain(name)
+            return trusted or self._is_counted(name, function)
         put_in = [each for node in self._context.within(function) for each in put_into(name.id, node)]
         return all(self.is_new(each.value, trusted) for each in bound) and all(
             self._is_put_in_new(each, trusted) for each in put_in
@@ -139,19 +157,16 @@ class NewObjects:
         plain = all(self._context.value(each).must(_PLAIN | Kind.SEQUENCE) for each in call.args)
         return is_legacy and (len(call.args) > 1 or plain)
 
-    def _runs(self, called: ast.expr, left: int = 6) -> bool:
-        """Whether what is called is of the file, or of torch where it was handed over, and makes what it gives."""
+    def _runs(self, called: ast.expr) -> bool:
+        """Whether what is called is a class, a function or a method of the file that makes what it gives."""
         found = self._definition(called)
         if isinstance(found, ast.ClassDef):
             methods = building_methods(found, self._context)
             return is_in_sight(found, self._context) and self.are_new(found, ANY, methods, trusted=True)
-        if isinstance(found, ast.FunctionDef) and is_bare(found, self._context):
-            results = [each.value for each in self._context.own(found, ast.Return) if each.value is not None]
-            return bool(results) and all(self.is_new(each, trusted=True) for each in results)
-        given = self._handed(called) if isinstance(called, ast.Name) and found is None and left else []
-        return bool(given) and all(
-            any(map(_is_layer, self._context.names(each))) or self._runs(each, left - 1) for each in given
-        )
+        if not isinstance(found, ast.FunctionDef) or not is_bare(found, self._context):
+            return False
+        results = [each.value for each in self._context.own(found, ast.Return) if each.value is not None]
+        return bool(results) and all(self.is_new(each, trusted=True) for each in results)
 
     def _definition(self, called: ast.expr) -> Function | ast.ClassDef | None:
         match called:
@@ -164,7 +179,6 @@ class NewObjects:
                 return next((each for each in own if each.name == word), None)
         return None
 
-    # ------------------------------------------------------------------ what is handed over
     def _is_class(self, node: ast.expr) -> bool:
         """Whether an expression names a class or a function, of torch or of the file."""
         is_here = isinstance(node, ast.Name) and definition(node, self._context) is not None
@@ -178,30 +192,6 @@ class NewObjects:
         calls = self._context.inside(function, ast.Call)
         sizes = (each for call in calls if any(map(_is_layer, self._context.names(call.func))) for each in call.args)
         return any(isinstance(each, ast.Name) and each.id == name.id for each in sizes)
-
-    def _is_given_plain(self, name: ast.Name) -> bool:
-        """Whether all that the file's own calls hand to a parameter are numbers, texts and classes."""
-        given = self._handed(name)
-        return bool(given) and all(
-            self._context.value(each).must(_PLAIN)
-            or self._context.value(each).element().must(_PLAIN)
-            or self._is_class(each)
-            or (isinstance(each, ast.Name) and not bindings_of(each, self._context) and self.is_new(each))
-            for each in given
-        )
-
-    def _handed(self, name: ast.Name) -> list[ast.expr]:
-        """Return what the calls in the file hand to a parameter; nothing where one of them cannot be read."""
-        function = self._context.function_around(name)
-        owner = self._context.parent(function) if function is not None else None
-        if function is None:
-            return []
-        is_method = isinstance(owner, ast.ClassDef)
-        word = owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
-        uses = (*self._context.names_by_word().get(word, ()), *self._context.attributes_by_word().get(word, ()))
-        calls = [call for each in uses if (call := call_of(each, self._context)) is not None]
-        given = [bind(call, function, method=is_method).get(name.id) for call in calls]
-        return [] if None in given else [each for each in given if each is not None]
 
 
 def _is_starred(node: ast.expr) -> bool:

@@ -22,14 +22,11 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.rules.data.forgotten_graph import graph_ends_in_statement
+from torchlint.rules.data.new_objects import is_bare
 from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_nothing
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
-from torchlint.rules.evidence.called_definitions import bind
-from torchlint.rules.evidence.detached_proof import is_never_live
-from torchlint.rules.evidence.kept_meaning import rebinding
+from torchlint.rules.evidence.called_definitions import bind, definition
 from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.own_results import called_function
-from torchlint.rules.evidence.reached_by_text import is_reached_by_text
 from torchlint.rules.evidence.tensor_proof import is_proven
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
@@ -93,6 +90,7 @@ _WRITING_FUNCTIONS = frozenset(
 """Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
 
 _NUMBER = Kind.INTEGER | Kind.SCALAR
+_NO_TENSOR = _NUMBER | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -204,8 +202,8 @@ class _Reader:
 
     def _argument(self, node: ast.expr, call: ast.Call) -> bool:
         """Whether a call only reads one of its arguments."""
-        own = called_function(call.func, self._context)
-        if own is not None:
+        own = definition(call.func, self._context) if isinstance(call.func, ast.Name) else None
+        if isinstance(own, ast.FunctionDef) and is_bare(own, self._context):
             return self._parameter(node, call, own)
         names = self._value(call.func).names
         if (
@@ -229,9 +227,6 @@ class _Reader:
 
     def _parameter(self, node: ast.expr, call: ast.Call, function: ast.FunctionDef) -> bool:
         """Whether a function of the file only reads what it is given here."""
-        others = self._context.other_texts
-        if others.binds(function.name) or is_reached_by_text(self._context.tree, self._context):
-            return False
         given = [word for word, each in bind(call, function, method=False).items() if each is node]
         return len(given) == 1 and self._name(given[0], function.body[0])
 
@@ -281,17 +276,13 @@ class _Reader:
             case ast.Subscript(value=base):  # into a tensor or an array it is copied, into a list it is kept
                 return self._value(base).must(Kind.TENSOR | Kind.ARRAY)
             case ast.Attribute(value=owner, attr="data"):  # shares memory, keeps its own version counter
-                return is_proven(owner, self._context) and rebinding((owner,), self._context) is None
+                return is_proven(owner, self._context)
         return False
 
     def _name(self, word: str, above: ast.AST) -> bool:
         """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
         scope = self._context.nearest(above, *_NESTED, ast.Module)
-        if isinstance(scope, ast.Module):
-            others = self._context.other_texts
-            if others.exports or others.takes(word, by_star=True) or is_reached_by_text(scope, self._context):
-                return False
-        elif not isinstance(scope, FUNCTIONS):
+        if not isinstance(scope, (*FUNCTIONS, ast.Module)):
             return False
         if (scope, word) in self._asked:
             return True
@@ -323,9 +314,9 @@ class _Reader:
             return all(self._is_quiet(each) for each in node.elts)
         if isinstance(node, ast.Slice):
             return all(self._is_quiet(each) for each in (node.lower, node.upper, node.step) if each is not None)
-        if self._context.mode(node) == Mode.OFF:
-            return True
-        return is_never_live(node, self._context) and rebinding((node,), self._context) is None
+        known = self._value(node)
+        is_detached = not known.claimed and (known.must(_NO_TENSOR) or not known.may_require_grad)
+        return is_detached or self._context.mode(node) == Mode.OFF
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)
