@@ -22,6 +22,8 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
+    claimed_like,
+    claimed_throughout,
     join,
     join_all,
     of_kind,
@@ -52,13 +54,16 @@ from torchlint.inference.program.imports import path_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
-_CHAINING = words("cuda cpu to float half double long int")
+_CHAINING = words("cuda cpu to type float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
 
 _MOVING = re.compile(r"(gpu|cuda|rank|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
 """Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
+
+_BY_NAME = "nothing but its name says what it is"
+_BY_METHOD = "another object may have a method of that name"
 
 _FOLDS = 4
 """What ``reduce`` gives is known if it is the same after so many steps."""
@@ -329,7 +334,8 @@ class Calls(Changes):
         if parts := nn.run_in_turn(callee):
             return self._in_turn(parts, given, env)
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
+        found = nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
+        return claimed_like(callee, found)
 
     def _in_turn(self, parts: tuple[Value, ...], given: Arguments, env: Env) -> Value:
         """Return what modules give of which each gets what the one before it gives."""
@@ -363,7 +369,7 @@ class Calls(Changes):
         if by_name and isinstance(given.node, ast.Call):
             self._of.freezing.called_so(given.node, env)
         if by_name and word in _LOSS_WORD:
-            return tensors.computed(given.operands(), env.mode).having(rank=0)
+            return tensors.computed(given.operands(), env.mode).having(rank=0, claimed=_BY_NAME)
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
         if by_name and not makes and not is_function and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
@@ -426,7 +432,10 @@ class Calls(Changes):
             found = nn.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
                 return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
-            return found if found is not None else self._unknown(given, env)
+            if found is None:
+                return self._unknown(given, env)
+            is_shown = receiver.must(Kind.MODULE) and not receiver.claimed
+            return found if is_shown else claimed_throughout(found, receiver.claimed or _BY_METHOD)
         if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
             return receiver.having(kind=Kind.MODULE)
         if word in ("next", "__next__") and receiver.member is not None:
@@ -461,7 +470,7 @@ class Calls(Changes):
         if found is None:
             return self._unknown(given, env, receiver)
         if receiver.is_tensor:
-            return found
+            return claimed_like(receiver, found) if found.may(Kind.TENSOR) else found
         if not self._file.works_with_torch and _holds_tensors(found):
             return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
         if not found.may(Kind.TENSOR):
@@ -469,7 +478,7 @@ class Calls(Changes):
         if word in _CHAINING:  # no list and no number has such a method
             return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
         if word in DISTINCTIVE:
-            return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
+            return found.having(kind=Kind.TENSOR, claimed=_BY_METHOD) if found.must(Kind.TENSOR) else found
         return found.having(kind=ANY, rank=None)
 
     def _register(self, owner: ast.expr, word: str, given: Arguments) -> None:

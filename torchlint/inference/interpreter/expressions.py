@@ -149,7 +149,7 @@ class Expressions:
         Of what has a tensor's attributes, which are numbers alike, an array's shape alone is something else.
         """
         found = self._attribute_of(base, word, node)
-        if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE)):
+        if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE | Kind.TENSOR)):
             return found
         return claimed_like(base, found)
 
@@ -320,7 +320,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
-            return of_tensors(value, value, node.op, env.mode).having(rank=value.rank)
+            return of_tensors(value, value, node.op, env.mode).having(rank=value.rank, claimed=value.claimed)
         return value.having(const=None)
 
     def compare(self, node: ast.Compare, env: Env) -> Value:
@@ -330,7 +330,9 @@ class Expressions:
             return of_kind(Kind.SCALAR | array, const=None if array else self.truth.of(node, env))
         either = join_all(value for value in values if value.may(Kind.TENSOR))
         result = tensor(Grad.DETACHED, either.device, Dtype.BOOL, why_device=either.why_device)
-        return result if any(v.is_tensor for v in values) else result.having(kind=ANY)
+        if not any(v.is_tensor for v in values):
+            return result.having(kind=ANY)
+        return result if any(v.is_tensor and not v.claimed for v in values) else claimed_like(either, result)
 
     def boolean(self, node: ast.BoolOp, env: Env) -> Value:
         inner = env.layer()

@@ -81,7 +81,6 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},
 )

@@ -85,7 +85,6 @@ RULE = Rule(
         "default-device-unchanged",
         "not-traced",
         "error-not-expected",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: drafts(FROM_SIZE)},
 )

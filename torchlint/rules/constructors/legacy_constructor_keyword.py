@@ -105,7 +105,6 @@ RULE = Rule(
         "default-device-unchanged",
         "not-traced",
         "error-not-expected",
-        "name-keeps-its-meaning",
     ),
     severity=Severity.ERROR,
     visit={cst.Call: check},

@@ -194,7 +194,6 @@ RULE = Rule(
         "is-torch-tensor",
         "no-live-graph",
         "same-effect-without-data",
-        "name-keeps-its-meaning",
         "not-written-through-later",
         "result-not-used",
         "not-traced",

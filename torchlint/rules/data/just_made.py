@@ -7,8 +7,8 @@ import ast
 from torchlint.rules.api import FileContext, earlier_in_block, remembered, root_of_name, runs_later
 from torchlint.rules.data.kept_in_statement import is_kept_by_nobody
 from torchlint.rules.data.run_out_of_sight import QUIET_METHODS, may_be_run
+from torchlint.rules.evidence.local_bindings import are_of_torch
 from torchlint.rules.evidence.made_here import kept_arguments
-from torchlint.rules.evidence.torch_layers import is_layer
 
 
 def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
@@ -19,7 +19,7 @@ def is_of_new_layer(node: ast.expr, context: FileContext) -> bool:
     made = made_before(root, context)
     return (
         made is not None
-        and is_layer(made, context)
+        and are_of_torch(context.value(made).instance)
         and makes_its_own(made, context)
         and is_kept_by_nobody(root, context)
     )

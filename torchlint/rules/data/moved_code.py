@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, arguments_of, leaf, operations
 from torchlint.rules.data.other_operands import operator_methods
 from torchlint.rules.evidence.local_bindings import bindings_of
-from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import CALLING_BACK
 
 _PLAIN = ~(Kind.MODULE | Kind.OTHER)
@@ -180,9 +179,7 @@ class _Code:
         if node in self._sites:
             return True
         known = self._context.value(node)
-        if not known.must(kind):
-            return False
-        return not known.claimed or (known.must(Kind.TENSOR | Kind.NONE) and is_proven(node, self._context))
+        return known.must(kind) and not known.claimed
 
     def _are_bound(self, node: ast.expr, asked: Question) -> bool:
         """Whether something holds of all that a name is bound to."""

@@ -13,7 +13,7 @@ from torchlint.rules.data.just_made import makes_its_own
 from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.own_results import forwarded
+from torchlint.rules.evidence.own_results import named_class
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
 _COMPUTING = ("torch.", "builtins.", "math.", "numpy.")
@@ -49,7 +49,7 @@ def plain_network(name: ast.Name, context: FileContext) -> PlainNetwork | None:
 
     No method hands out a parameter or computes with it, and none of torch's layers gives memory of its weights.
     """
-    owner = Definitions(context).class_here(name) if forwarded(name, context) is not None else None
+    owner = Definitions(context).class_here(name) if named_class(name, context) is not None else None
     first = constructor(owner) if owner is not None else None
     if owner is None or not isinstance(first, ast.FunctionDef) or first.decorator_list:
         return None

@@ -19,7 +19,7 @@ from torchlint.diagnostics.assumptions import (
     merged,
 )
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
-from torchlint.rules.api import FUNCTIONS, FileContext, Kind, Mode, leaf, parameters, remembered, semantic_children
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, Mode, parameters, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
 from torchlint.rules.data.data_use import (
     DataUse,
@@ -38,7 +38,6 @@ from torchlint.rules.data.moved_code import asks_for_grad_mode, runs_known_code
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.plain_reads import reads_plainly
 from torchlint.rules.data.unrecorded_network import is_of_unrecorded_network
-from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import in_fstring
@@ -54,9 +53,7 @@ _HARMLESS_MODULES = ("torch.", "math.", "numpy.", "random.")
 
 def _assumed(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> tuple[Decision, ...]:
     """Decide whether the write does the same without `.data`."""
-    decisions = [*_of_a_new_tensor(node, evidence, context), *_same_effect(use, context)]
-    decisions.append(torchs_own_is_kept(("no_grad", "init"), context))
-    return tuple(decisions)
+    return (*_of_a_new_tensor(node, evidence, context), *_same_effect(use, context))
 
 
 def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
@@ -79,19 +76,11 @@ def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileConte
         sure = evidence.confidence is Confidence.CERTAIN or is_own
         yield IS_TENSOR.decided(None if sure else "", code)
         yield NO_LIVE_GRAPH.proven(of=code)
-        yield torchs_own_is_kept((*_classes_of_torch(place, context), "Parameter"), context)
         return
     doubt = made_elsewhere(place, context) if isinstance(place, ast.expr) else None
     yield is_tensor(node.value, context)
     is_free = isinstance(place, ast.expr) and is_of_unrecorded_network(place, context)
     yield NO_LIVE_GRAPH.decided(None if is_free else doubt or "", code)
-
-
-def _classes_of_torch(place: ast.AST | None, context: FileContext) -> list[str]:
-    """Return by their last words the classes of torch whose modules a parameter may belong to."""
-    owner = place.value if isinstance(place, ast.Attribute) else None
-    names = context.value(owner).instance if owner is not None else ()
-    return sorted(leaf(each) for each in names if each.startswith("torch."))
 
 
 def _is_of_torch(place: ast.Attribute, context: FileContext) -> bool:
@@ -212,7 +201,6 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
         assumed = (
             *_of_a_new_tensor(node, evidence, context),
             _result_not_used(use, context),
-            torchs_own_is_kept(("init",), context),
         )
         return Fix(f"Use `{name}`", calls, assumed)
     statement = statement_of(node, context)

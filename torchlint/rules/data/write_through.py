@@ -25,14 +25,13 @@ from torchlint.rules.data.forgotten_graph import graph_ends_in_statement
 from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_nothing
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind
-from torchlint.rules.evidence.detached_proof import is_never_live
-from torchlint.rules.evidence.kept_meaning import rebinding
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.own_results import called_function
 from torchlint.rules.evidence.reached_by_text import is_reached_by_text
-from torchlint.rules.evidence.tensor_proof import is_proven
+from torchlint.rules.evidence.tensor_proof import is_detached, is_proven
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
+_GRAPHLESS = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.ARRAY | Kind.SIZE | Kind.DEVICE | Kind.DTYPE
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
 """Methods whose result has no version counter: what is written through an array is hidden either way."""
 
@@ -281,7 +280,7 @@ class _Reader:
             case ast.Subscript(value=base):  # into a tensor or an array it is copied, into a list it is kept
                 return self._value(base).must(Kind.TENSOR | Kind.ARRAY)
             case ast.Attribute(value=owner, attr="data"):  # shares memory, keeps its own version counter
-                return is_proven(owner, self._context) and rebinding((owner,), self._context) is None
+                return is_proven(owner, self._context)
         return False
 
     def _name(self, word: str, above: ast.AST) -> bool:
@@ -325,7 +324,8 @@ class _Reader:
             return all(self._is_quiet(each) for each in (node.lower, node.upper, node.step) if each is not None)
         if self._context.mode(node) == Mode.OFF:
             return True
-        return is_never_live(node, self._context) and rebinding((node,), self._context) is None
+        known = self._value(node)
+        return is_detached(node, self._context) or (bool(known.kind) and known.must(_GRAPHLESS) and not known.claimed)
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)
