@@ -411,6 +411,10 @@ def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value
     return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
 
 
+ABSENT: Final = "it may be `None`"
+"""A claim of what is a tensor or missing, as a gradient or a bias: whoever asks it for something has the tensor."""
+
+
 def annotated(value: Value) -> Value:
     """Return a value of which an annotation says what kind it is, and of what kind all that it holds."""
     return claimed_throughout(value, "callers may break the annotation")
@@ -425,7 +429,7 @@ def claimed_throughout(value: Value, why: str) -> Value:
 
 def claimed_like(base: Value, result: Value) -> Value:
     """Return what was taken from a value: claimed where the value is."""
-    if not base.claimed or result.claimed or result.vague:
+    if base.claimed in ("", ABSENT) or result.claimed or result.vague:
         return result
     return result.having(claimed=base.claimed)
 

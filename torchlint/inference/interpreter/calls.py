@@ -12,6 +12,7 @@ from torchlint.inference.interpreter.changes import Changes
 from torchlint.inference.interpreter.classes import object_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
+    ABSENT,
     ANY,
     ANY_DEVICE,
     UNKNOWN,
@@ -470,11 +471,12 @@ class Calls(Changes):
         if found is None:
             return self._unknown(given, env, receiver)
         if receiver.is_tensor:
-            return claimed_like(receiver, found) if found.may(Kind.TENSOR) else found
+            is_shown = receiver.claimed in ("", ABSENT) or not _holds_tensors(found)
+            return found if is_shown else claimed_throughout(found, receiver.claimed)
         if not self._file.works_with_torch and _holds_tensors(found):
             return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
         if not found.may(Kind.TENSOR):
-            return found
+            return claimed_throughout(found, _BY_METHOD) if _holds_tensors(found) else found
         if word in _CHAINING:  # no list and no number has such a method
             return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
         if word in DISTINCTIVE:

@@ -57,6 +57,8 @@ _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
 """Where a function leaves off, and others run before it goes on."""
 
+_BY_ATTRIBUTE = "another object may have an attribute of that name"
+
 _MOST_ITEMS = 32
 """Longer literals are known by the join of their members only."""
 
@@ -198,7 +200,8 @@ class Expressions:
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
             if word == "grad" and (base.is_tensor or self.file.works_with_torch):
-                return self._gradient(found, node)
+                gradient, is_shown = self._gradient(found, node), base.is_tensor and not base.claimed
+                return gradient if is_shown else gradient.having(claimed=base.claimed or _BY_ATTRIBUTE)
             if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)

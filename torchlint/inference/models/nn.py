@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from torchlint.inference.lattice import (
+    ABSENT,
     ANY_DEVICE,
     ANY_DTYPE,
     UNKNOWN,
@@ -94,9 +95,10 @@ GIVING_ITSELF = words("to cuda xpu cpu float half double bfloat16 train eval req
 """Methods of modules that give the module itself."""
 
 _ATTRIBUTES = """
-weight bias weight_* bias_* -> parameter
-running_mean running_var    -> statistic
-training                    -> scalar
+weight weight_*          -> parameter
+bias bias_*              -> optional_parameter
+running_mean running_var -> statistic
+training                 -> scalar
 """
 
 _NETWORK = (
@@ -254,11 +256,16 @@ def method(module: Value, name: str, given: Arguments, mode: Mode) -> Value | No
 
 
 def _parameter(call: Call) -> Value:
-    return parameters(call.receiver)
+    may_lack = any("Norm" in each for each in call.receiver.instance)
+    return _optional_parameter(call) if may_lack else parameters(call.receiver)
+
+
+def _optional_parameter(call: Call) -> Value:
+    return parameters(call.receiver).having(claimed=ABSENT)
 
 
 def _statistic(call: Call) -> Value:
-    return detached(parameters(call.receiver))
+    return detached(_optional_parameter(call))
 
 
 def _given_parameter(call: Call) -> Value:
@@ -427,8 +434,9 @@ def _pure(call: Call) -> Value:
 
 
 def _attention(call: Call) -> Value:
-    result = _output(call)
-    return of_kind(Kind.SEQUENCE, items=(result, result))
+    result, asked = _output(call), call.given.keywords.get("need_weights")
+    weights = result if asked is None or asked.const is True else result.having(claimed=ABSENT)
+    return of_kind(Kind.SEQUENCE, items=(result, weights))
 
 
 def _with_parameters(call: Call) -> Value:
@@ -496,4 +504,4 @@ _METHOD_TABLE = functions(
         *(_itself, _on_host, _on_accelerator, _moved, _asked_for_grad, _given_parameter, _given_buffer, _submodule),
     ],
 )
-_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _statistic])
+_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _optional_parameter, _statistic])

@@ -117,7 +117,8 @@ from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED,
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.evidence.aliasing import held_alone, never_changed
+from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
@@ -251,14 +252,32 @@ def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_pro
     """``Variable`` takes tensors and `None`, of which it makes an empty tensor, and raises for all else."""
     if fix is None:
         return None
+    if not context.value(data.value).is_tensor:
+        fix = fix.assuming(error_not_expected(data, context))
     if needs_proof:
         fix = fix.assuming(NO_GRADIENT_CARRIED.open(brief(data.value, context)))
     return fix.assuming(is_tensor_if_taken(data.value, context))
 
 
 def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tensor does not require grad, and nothing but what is seen may have written a live value into it."""
     found = context.python(node)
-    return isinstance(found, ast.expr) and is_detached(found, context)
+    if not isinstance(found, ast.expr) or not is_detached(found, context):
+        return False
+    return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
+
+
+def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is no container, and its function hands the tensor that it stands for to nothing but torch."""
+    scope, known, above = context.scope_that_binds(name), context.value(name), context.parent(name)
+    if isinstance(above, ast.Attribute) and not context.value(context.parent(above)).may(Kind.TENSOR):
+        return True  # `x.size(0)`
+    if scope is None or not known.is_tensor:
+        return not known.must(Kind.SEQUENCE)
+    uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
+    return all(
+        isinstance(context.parent(each), ast.Attribute) or is_read(each, context) for each in uses if each is not name
+    )
 
 
 def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -308,6 +327,7 @@ RULE = Rule(
     Triggers(names=("Variable",)),
     assumes=(
         "is-torch-tensor",
+        "error-not-expected",
         "value-carries-no-gradient",
         "flag-is-bool",
         "not-traced",
