@@ -12,7 +12,6 @@ from torchlint.inference.interpreter.changes import Changes
 from torchlint.inference.interpreter.classes import object_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import (
-    ABSENT,
     ANY,
     ANY_DEVICE,
     UNKNOWN,
@@ -23,8 +22,6 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    claimed_like,
-    claimed_throughout,
     join,
     join_all,
     of_kind,
@@ -32,6 +29,7 @@ from torchlint.inference.lattice import (
 )
 from torchlint.inference.models import (
     builtins,
+    claims,
     containers,
     data_parallel,
     factories,
@@ -62,9 +60,6 @@ _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_f
 
 _MOVING = re.compile(r"(gpu|cuda|rank|(to|move|put|send|copy|push|transfer|upload)_\w+)\d*$", re.IGNORECASE)
 """Names of functions that put a tensor on a device, and give none: ``move_to_cuda(batch)``, ``gpu(x)``."""
-
-_BY_NAME = "nothing but its name says what it is"
-_BY_METHOD = "another object may have a method of that name"
 
 _FOLDS = 4
 """What ``reduce`` gives is known if it is the same after so many steps."""
@@ -181,7 +176,7 @@ class Calls(Changes):
         if known is None and self._file.project.presuming:
             known = heuristics.of_library(name, given)
         if known is not None:
-            return known
+            return claims.of_function(name, given, known)
         return self._unknown(given, env, is_function=heuristics.is_library_function(name) and not name.startswith("."))
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
@@ -336,7 +331,7 @@ class Calls(Changes):
             return self._in_turn(parts, given, env)
         known = self._file.call_method(callee, "forward", given, env.mode)
         found = nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
-        return claimed_like(callee, found)
+        return claims.of_call(callee, found)
 
     def _in_turn(self, parts: tuple[Value, ...], given: Arguments, env: Env) -> Value:
         """Return what modules give of which each gets what the one before it gives."""
@@ -370,7 +365,7 @@ class Calls(Changes):
         if by_name and isinstance(given.node, ast.Call):
             self._of.freezing.called_so(given.node, env)
         if by_name and word in _LOSS_WORD:
-            return tensors.computed(given.operands(), env.mode).having(rank=0, claimed=_BY_NAME)
+            return tensors.computed(given.operands(), env.mode).having(rank=0, claimed=claims.BY_NAME)
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
         if by_name and not makes and not is_function and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
@@ -433,10 +428,7 @@ class Calls(Changes):
             found = nn.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
                 return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
-            if found is None:
-                return self._unknown(given, env)
-            is_shown = receiver.must(Kind.MODULE) and not receiver.claimed
-            return found if is_shown else claimed_throughout(found, receiver.claimed or _BY_METHOD)
+            return claims.of_module(receiver, found) if found is not None else self._unknown(given, env)
         if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
             return receiver.having(kind=Kind.MODULE)
         if word in ("next", "__next__") and receiver.member is not None:
@@ -471,16 +463,15 @@ class Calls(Changes):
         if found is None:
             return self._unknown(given, env, receiver)
         if receiver.is_tensor:
-            is_shown = receiver.claimed in ("", ABSENT) or not _holds_tensors(found)
-            return found if is_shown else claimed_throughout(found, receiver.claimed)
-        if not self._file.works_with_torch and _holds_tensors(found):
+            return claims.of_method(receiver, word, given, found)
+        if not self._file.works_with_torch and claims.holds_tensors(found):
             return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
         if not found.may(Kind.TENSOR):
-            return claimed_throughout(found, _BY_METHOD) if _holds_tensors(found) else found
+            return claims.of_method(receiver, word, given, found)
         if word in _CHAINING:  # no list and no number has such a method
             return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
         if word in DISTINCTIVE:
-            return found.having(kind=Kind.TENSOR, claimed=_BY_METHOD) if found.must(Kind.TENSOR) else found
+            return claims.of_method(receiver, word, given, found)
         return found.having(kind=ANY, rank=None)
 
     def _register(self, owner: ast.expr, word: str, given: Arguments) -> None:
@@ -500,10 +491,6 @@ _MOST_MAPPED = 16
 _REGISTERING = words("register_buffer register_parameter add_module")
 
 _MODULE_METHODS = words("parameters named_parameters buffers named_buffers state_dict modules named_modules")
-
-
-def _holds_tensors(value: Value) -> bool:
-    return any(each.may(Kind.TENSOR) for each in (value, value.member, *(value.items or ())) if each is not None)
 
 
 def _is_import(value: Value) -> bool:

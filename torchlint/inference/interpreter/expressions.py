@@ -40,9 +40,10 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models import functions, libraries, nn, tensors
 from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.claims import BY_ATTRIBUTE
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
-from torchlint.inference.models.operators import combined, of_tensors
+from torchlint.inference.models.operators import claimed_of_operands, combined, of_tensors
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
 from torchlint.inference.program.kept_graphs import is_asked, keeping_graphs
@@ -56,8 +57,6 @@ _GIVING_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 _SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
 """Where a function leaves off, and others run before it goes on."""
-
-_BY_ATTRIBUTE = "another object may have an attribute of that name"
 
 _MOST_ITEMS = 32
 """Longer literals are known by the join of their members only."""
@@ -201,7 +200,7 @@ class Expressions:
         if (found := tensors.attribute(base, word, node)) is not None:
             if word == "grad" and (base.is_tensor or self.file.works_with_torch):
                 gradient, is_shown = self._gradient(found, node), base.is_tensor and not base.claimed
-                return gradient if is_shown else gradient.having(claimed=base.claimed or _BY_ATTRIBUTE)
+                return gradient if is_shown else gradient.having(claimed=base.claimed or BY_ATTRIBUTE)
             if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
@@ -335,7 +334,7 @@ class Expressions:
         result = tensor(Grad.DETACHED, either.device, Dtype.BOOL, why_device=either.why_device)
         if not any(v.is_tensor for v in values):
             return result.having(kind=ANY)
-        return result if any(v.is_tensor and not v.claimed for v in values) else claimed_like(either, result)
+        return claimed_of_operands(result, values)
 
     def boolean(self, node: ast.BoolOp, env: Env) -> Value:
         inner = env.layer()

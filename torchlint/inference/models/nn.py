@@ -95,10 +95,9 @@ GIVING_ITSELF = words("to cuda xpu cpu float half double bfloat16 train eval req
 """Methods of modules that give the module itself."""
 
 _ATTRIBUTES = """
-weight weight_*          -> parameter
-bias bias_*              -> optional_parameter
-running_mean running_var -> statistic
-training                 -> scalar
+weight bias weight_* bias_* -> parameter
+running_mean running_var    -> statistic
+training                    -> scalar
 """
 
 _NETWORK = (
@@ -256,16 +255,12 @@ def method(module: Value, name: str, given: Arguments, mode: Mode) -> Value | No
 
 
 def _parameter(call: Call) -> Value:
-    may_lack = any("Norm" in each for each in call.receiver.instance)
-    return _optional_parameter(call) if may_lack else parameters(call.receiver)
-
-
-def _optional_parameter(call: Call) -> Value:
-    return parameters(call.receiver).having(claimed=ABSENT)
+    part, is_norm = parameters(call.receiver), any("Norm" in each for each in call.receiver.instance)
+    return part if call.name.startswith("weight") and not is_norm else part.having(claimed=ABSENT)
 
 
 def _statistic(call: Call) -> Value:
-    return detached(_optional_parameter(call))
+    return detached(_parameter(call))
 
 
 def _given_parameter(call: Call) -> Value:
@@ -434,9 +429,8 @@ def _pure(call: Call) -> Value:
 
 
 def _attention(call: Call) -> Value:
-    result, asked = _output(call), call.given.keywords.get("need_weights")
-    weights = result if asked is None or asked.const is True else result.having(claimed=ABSENT)
-    return of_kind(Kind.SEQUENCE, items=(result, weights))
+    result, is_asked = _output(call), call.given.says("need_weights") in (None, True)
+    return of_kind(Kind.SEQUENCE, items=(result, result if is_asked else result.having(claimed=ABSENT)))
 
 
 def _with_parameters(call: Call) -> Value:
@@ -504,4 +498,4 @@ _METHOD_TABLE = functions(
         *(_itself, _on_host, _on_accelerator, _moved, _asked_for_grad, _given_parameter, _given_buffer, _submodule),
     ],
 )
-_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _optional_parameter, _statistic])
+_ATTRIBUTE_TABLE = functions(_ATTRIBUTES, [_parameter, _statistic])

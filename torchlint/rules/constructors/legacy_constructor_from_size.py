@@ -84,6 +84,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
+        "author-meant-this",
         "error-not-expected",
     ),
     visit={cst.Call: drafts(FROM_SIZE)},

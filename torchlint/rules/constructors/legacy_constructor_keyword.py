@@ -104,6 +104,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
+        "author-meant-this",
         "error-not-expected",
     ),
     severity=Severity.ERROR,

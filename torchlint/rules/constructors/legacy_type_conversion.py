@@ -74,7 +74,7 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
+from torchlint.rules.evidence.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.made_on_host import is_made_on_host
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
@@ -156,7 +156,7 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
-    fix = Fix(action, edits, tuple(_assumed(func.value, kind, on_host, context)))
+    fix = Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *kept_below(wanted.value, context)))
     if kind.device == "cpu":
         return fix
     return fix.assuming(error_not_expected(node, context))  # without that device each spelling raises another error
@@ -203,6 +203,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "error-not-expected",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )

@@ -33,7 +33,7 @@ from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
+from torchlint.rules.evidence.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.torch_defaults import (
@@ -257,6 +257,7 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
 def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     yield _kind_decided(call, _never_ran(call))
+    yield from kept_below(call.node.func, context)
     if _device_is_open(call, context) or (call.type.dtype is None and not call.type.plain):
         yield DEVICE_IS_KNOWN.open()
     if call.given.may_be_empty:

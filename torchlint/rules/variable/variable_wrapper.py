@@ -115,7 +115,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, operations
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -264,20 +264,29 @@ def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
     found = context.python(node)
     if not isinstance(found, ast.expr) or not is_detached(found, context):
         return False
+    attributes = (each for each in context.inside(found, ast.Attribute) if context.value(each).may(Kind.TENSOR))
+    if any(not (context.value(each).names or context.value(each.value).is_tensor) for each in attributes):
+        return False  # whoever holds the object may have set it
     return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
 
 
 def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
-    """Whether a name is no container, and its function hands the tensor that it stands for to nothing but torch."""
+    """Whether a name is no container of tensors, and its function hands a tensor of the name to nothing but torch."""
     scope, known, above = context.scope_that_binds(name), context.value(name), context.parent(name)
     if isinstance(above, ast.Attribute) and not context.value(context.parent(above)).may(Kind.TENSOR):
         return True  # `x.size(0)`
     if scope is None or not known.is_tensor:
-        return not known.must(Kind.SEQUENCE)
+        is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
+        return (is_size or not known.claimed) and not (known.must(Kind.SEQUENCE) and known.element().may(Kind.TENSOR))
     uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
     return all(
         isinstance(context.parent(each), ast.Attribute) or is_read(each, context) for each in uses if each is not name
     )
+
+
+def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
+    names = context.value(call.func).names
+    return bool(names) and all(each in operations().factories or each.endswith("Tensor") for each in names)
 
 
 def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
