@@ -217,10 +217,9 @@ def batch_of(value: Value, depth: int = 4) -> Value:
 
 def _shown(value: Value) -> dict[str, object]:
     grad, device = value.grad & Grad.ATTACHED, value.device & Device.ACCELERATOR
-    sure = value.is_tensor and value.device == Device.ACCELERATOR
     return {
         "grad": grad | (value.grad & Grad.DETACHED) or Grad.DETACHED,
-        "device": device if sure else device | Device.HOST,
+        "device": device if value.is_tensor and value.device == Device.ACCELERATOR else device | Device.HOST,
         "dtype": value.dtype or ANY_DTYPE,
     }
 

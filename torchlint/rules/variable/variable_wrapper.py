@@ -120,6 +120,7 @@ from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
+from torchlint.rules.evidence.legacy_types import kept_below
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_detached, is_tensor_if_taken
@@ -152,6 +153,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if fix and wrapper.data is not None:
         fix = fix.assuming(of_no_subclass(wrapper.data.value, context))
     refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
+    fix = fix and fix.assuming(*kept_below(wrapper.call.func, context))
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
 
@@ -340,6 +342,7 @@ RULE = Rule(
         "value-carries-no-gradient",
         "flag-is-bool",
         "not-traced",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )
