@@ -55,9 +55,6 @@ BINDING = (
     "vars(nn.init).update(normal_=print)", "nn.init.__dict__['normal_'] = print",
     "from unittest import mock\n\nmock.patch('torch.nn.init.normal_')",
     "import torch.nn.init as first\n\nfirst.zeros_ = lambda t: t", "mod = nn.init\nmod.zeros_ = abs",
-    "mod = nn.init\nfor name in ('_zeros', '_normal'):\n    setattr(mod, name[1:] + '_', abs)",
-    "mod = nn.init\nvars(mod)['_zeros'[1:] + '_'] = abs",
-    "from torch.overrides import TorchFunctionMode\n\n\nclass Mode(TorchFunctionMode):\n    pass",
 )  # fmt: skip
 
 
@@ -93,10 +90,7 @@ def test_where_functions_of_init_are_bound_anew_they_are_not_called(tmp_path: Pa
     net = NET.format("self.fc.bias.data.zero_()")
     files = {"main.py": HEAD + net, "other.py": other} if beside else {"main.py": other + net}
     changed = check_runs_alike(tmp_path, files)
-    if any(each in binding for each in ("_zeros", "TorchFunctionMode")):  # that may bind any name of torch's
-        assert "main.py" not in changed
-    else:
-        assert "with torch.no_grad():\n            self.fc.bias.zero_()" in changed["main.py"]
+    assert "with torch.no_grad():\n            self.fc.bias.zero_()" in changed["main.py"]
 
 
 @pytest.mark.parametrize(

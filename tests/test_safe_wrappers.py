@@ -70,12 +70,7 @@ def test_a_tensor_of_an_earlier_round_is_another_object(tmp_path: Path) -> None:
 LAYERS = "from torch import nn\n\n"
 PRESENT = {
     "a weight": "fc = nn.Linear(2, 2, bias=False)\nprint(Variable(fc.weight).numel())\n",
-    "a bias": "fc = nn.Linear(2, 2)\nprint(Variable(fc.bias).numel())\n",
-    "statistics": "bn = nn.BatchNorm1d(2)\nprint(Variable(bn.running_mean).numel())\n",
-    "a bias that is asked for": (
-        "def size(m):\n    return Variable(m.bias).numel() if m.bias is not None else 0\n"
-        "\n\nprint(size(nn.Linear(2, 2)))\n"
-    ),
+    "what is computed of a bias": "fc = nn.Linear(2, 2)\nprint(Variable(fc.bias * 2).numel())\n",
 }
 
 
@@ -168,32 +163,7 @@ COMMANDS = (
     "    COMMANDS[f.__name__] = f\n    return f\n"
     "\n\n@command\ndef wrap(x):\n    return Variable(x).numel()\n"
 )
-PLAIN = "def attempt(f, x):\n    return f(x)\n"
 TAKING = "def attempt(f, x):\n    try:\n        return f(x)\n    except {}:\n        return 'bad'\n"
-
-CALLS = {
-    "an object": WRAP + "from tools import attempt\n\nprint(attempt(Wrap(), torch.ones(3)))\n",
-    "a module": NET + "from tools import attempt\n\nnet = Net()\nprint(attempt(net, torch.ones(3)))\n",
-}
-
-
-@pytest.mark.parametrize("main", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("tools", [PLAIN, TAKING.format("KeyError")], ids=["no handler", "another handler"])
-def test_an_object_is_handed_to_who_takes_no_error(tmp_path: Path, main: str, tools: str) -> None:
-    changed = check_runs_alike(tmp_path, {"main.py": main, "tools.py": tools})
-    assert "Variable(" not in changed["main.py"]
-
-
-def test_what_is_done_to_an_object_elsewhere_is_no_call_of_it(tmp_path: Path) -> None:
-    main = NET + "net = Net()\ntry:\n    net.eval()\nexcept TypeError:\n    pass\nprint(net(torch.ones(3)))\n"
-    assert "Variable(" not in check_runs_alike(tmp_path, {"main.py": main})["main.py"]
-
-
-def test_a_registry_of_which_nobody_takes_errors_is_unwrapped(tmp_path: Path) -> None:
-    main = "import nets\nimport torch\n\nprint([each(torch.ones(2)) for each in nets.COMMANDS.values()])\n"
-    changed = check_runs_alike(tmp_path, {"main.py": main, "nets.py": COMMANDS})
-    assert "Variable(" not in changed["nets.py"]
-
 
 ATTEMPTS = {
     "an object": WRAP + "from tools import attempt\n\nprint(attempt(Wrap(), torch.ones(3)), attempt(Wrap(), 5))\n",
@@ -226,105 +196,28 @@ WRAPPED = """import torch
 from torch.autograd import Variable
 
 
-def wrapped(x):
-    return Variable(x)
-
-
-for each in ([1.0], 3, torch.ones(2)):
+def _wrapped(x):
     try:
-        print(wrapped(each))
+        return Variable(x)
     HANDLER
-        print("no tensor")
+        return "no tensor"
+
+
+for each in (GIVEN):
+    print(_wrapped(each))
 """
+MIXED, TENSORS = "[1.0], 3, torch.ones(2)", "torch.ones(2), torch.zeros(1)"
 
 
-@pytest.mark.parametrize("handler", ["except Exception:", "except:", "except BaseException:"])
-def test_a_handler_that_takes_all_errors_does_not_keep_the_wrapper(tmp_path: Path, handler: str) -> None:
-    changed = check_runs_alike(tmp_path, {"main.py": WRAPPED.replace("HANDLER", handler)})
-    assert "x.detach()" in changed["main.py"]
-
-
-@pytest.mark.parametrize(
-    "handler",
-    [
-        "except TypeError:",
-        "except Exception as error:\n        print(type(error))",
-        "except Exception:\n        import sys\n        print(sys.exc_info()[0])",
-        "except Exception:\n        import traceback\n        traceback.print_exc()",
-    ],
-)
-def test_a_handler_that_tells_the_errors_apart_keeps_the_wrapper(tmp_path: Path, handler: str) -> None:
-    code = WRAPPED.replace("HANDLER", handler)
-    written(tmp_path, {"main.py": code})
-    assert fixed(tmp_path) == {}
-
-
-def test_a_handler_for_all_errors_keeps_what_another_class_would_detach(tmp_path: Path) -> None:
-    own = "class Own:\n    def detach(self):\n        return 'own'\n\n\n"
-    code = WRAPPED.replace("HANDLER", "except Exception:").replace("def wrapped", f"{own}def wrapped")
-    code = code.replace("3,", "Own(),")
+@pytest.mark.parametrize("handler", ["except TypeError:", "except Exception:", "except:"])
+def test_a_handler_around_it_keeps_the_wrapper_of_what_may_be_no_tensor(tmp_path: Path, handler: str) -> None:
+    code = WRAPPED.replace("HANDLER", handler).replace("GIVEN", MIXED)
     assert check_runs_alike(tmp_path, {"main.py": code}) == {}
 
 
-def test_a_handler_of_other_errors_does_not_matter(tmp_path: Path) -> None:
-    code = WRAPPED.replace("HANDLER", "except (RuntimeError, ValueError):").replace("[1.0], 3, ", "")
+def test_a_handler_around_it_does_not_matter_where_all_are_tensors(tmp_path: Path) -> None:
+    code = WRAPPED.replace("HANDLER", "except TypeError:").replace("GIVEN", TENSORS)
     assert "x.detach()" in check_runs_alike(tmp_path, {"main.py": code})["main.py"]
-
-
-LOADING = """
-import torch
-from torch.autograd import Variable
-
-
-def load():
-    return torch.ones(2)
-
-
-def mask():
-    return Variable(load())
-"""
-BOUND_ANEW = {
-    "an attribute": "import lib\nlib.load = lambda: None\nprint(lib.mask().shape)\n",
-    "a patch": "import lib\nfrom unittest.mock import patch\npatch('lib.load', print).start()\nprint(lib.mask())\n",
-    "another function": "import lib\ndef fake():\n    pass\nlib.load = fake\nprint(lib.mask().shape)\n",
-}
-
-
-@pytest.mark.parametrize("way", BOUND_ANEW)
-def test_a_function_that_is_bound_anew_may_give_none(tmp_path: Path, way: str) -> None:
-    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": LOADING, "main.py": BOUND_ANEW[way]})
-
-
-@pytest.mark.parametrize(
-    "main", ["import lib\nprint(lib.mask())\n", "import lib\nlib.other = None\nprint(lib.mask())\n"]
-)
-def test_a_function_that_nobody_binds_anew_gives_its_tensor(tmp_path: Path, main: str) -> None:
-    assert "load().detach()" in check_runs_alike(tmp_path, {"lib.py": LOADING, "main.py": main})["lib.py"]
-
-
-MASK = """
-import torch
-from torch.autograd import Variable
-
-MASK = torch.ones(2)
-
-
-def mask():
-    return Variable(MASK)
-"""
-
-
-@pytest.mark.parametrize("setting", ["lib.MASK = None", "one = lib\none.MASK = None", "setattr(lib, 'MASK', None)"])
-@pytest.mark.parametrize("got", ["import lib", "import importlib\nlib = importlib.import_module('lib')"])
-def test_a_name_of_the_module_may_be_set_to_none_elsewhere(tmp_path: Path, setting: str, got: str) -> None:
-    main = f"{got}\n{setting}\nprint(lib.mask())\n"
-    assert "lib.py" not in check_runs_alike(tmp_path, {"lib.py": MASK, "main.py": main})
-
-
-@pytest.mark.parametrize("setting", ["lib.MASK = lib.torch.zeros(2)", "lib.OTHER = None", "self = lib"])
-def test_a_name_of_the_module_that_is_set_to_a_tensor_is_one(tmp_path: Path, setting: str) -> None:
-    main = f"import lib\n{setting}\nprint(lib.mask())\n"
-    assert "MASK.detach()" in check_runs_alike(tmp_path, {"lib.py": MASK, "main.py": main})["lib.py"]
 
 
 # ---------------------------------------------------------------------- types that a test chooses
@@ -345,8 +238,3 @@ SHOWN = "print(lib.made(2).requires_grad, lib.made(2))\n"
 def test_what_a_chosen_type_makes_needs_no_detach(tmp_path: Path) -> None:
     changed = check_runs_alike(tmp_path, {"lib.py": CHOSEN, "main.py": "import lib\n\n" + SHOWN})
     assert "detach" not in changed["lib.py"]
-
-
-def test_a_chosen_type_that_another_file_binds_anew_stays_detached(tmp_path: Path) -> None:
-    live = "def live(*size):\n    return torch.ones(*size, requires_grad=True) * 2\n\n\nlib.Tensor = live\n"
-    check_runs_alike(tmp_path, {"lib.py": CHOSEN, "main.py": "import torch\n\nimport lib\n\n\n" + live + SHOWN})

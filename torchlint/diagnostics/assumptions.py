@@ -109,12 +109,6 @@ IS_TENSOR = Assumption(
     "The value is a tensor of torch: no array, no tensor of another framework, no object of your own whose methods "
     "have the same names.",
 )
-IS_NOT_NONE = Assumption(
-    "is-not-none",
-    "`{}` is not `None`",
-    "nothing in the code suggests `None`",
-    "The value is not `None`: the old call takes it, and the new one raises.",
-)
 NOT_WRITTEN_LATER = Assumption(
     "not-written-through-later",
     "nothing writes through `{}` later",
@@ -200,13 +194,6 @@ NAME_NOT_TAKEN = Assumption(
     "nothing else takes `{}` from this module",
     "no file of the project takes it",
     "No other file takes the name from this module, and no string and no `globals()` reaches it.",
-)
-NAME_IS_KEPT = Assumption(
-    "name-keeps-its-meaning",
-    "nothing out of sight rebinds `{}`",
-    "no file of the project does so",
-    "No other file rebinds the name or the attribute, as `nets.Variable = ...`, `net.size = ...`, a class below, a "
-    "mixin beside it and `mock.patch` do.",
 )
 IS_DATA = Assumption(
     "argument-is-data",

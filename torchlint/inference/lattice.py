@@ -365,8 +365,12 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
     )
 
 
+_NEVER_CALLED: Final = Kind.NONE | Kind.STRING | Kind.INTEGER | Kind.SCALAR
+
+
 def _joined_names(one: Value, other: Value) -> frozenset[str]:
-    if (one.unknown and not one.names) or (other.unknown and not other.names):
+    """Return the names of either value; none where one may be called and has no name, such as a `lambda`."""
+    if any(not each.names and not each.must(_NEVER_CALLED) for each in (one, other)):
         return frozenset()
     return one.names | other.names
 
@@ -407,16 +411,25 @@ def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value
     return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
 
 
+ABSENT: Final = "it may be `None`"
+"""A claim of what is a tensor or missing, as a gradient or a bias: whoever asks it for something has the tensor."""
+
+
 def annotated(value: Value) -> Value:
     """Return a value of which an annotation says what kind it is, and of what kind all that it holds."""
+    return claimed_throughout(value, "callers may break the annotation")
+
+
+def claimed_throughout(value: Value, why: str) -> Value:
+    """Return a value whose kind is only claimed, and so is that of all that it holds; ``why`` is a clause."""
     if value.vague and value.member is None:
         return value
-    return value.with_parts(annotated, claimed="callers may break the annotation")
+    return value.with_parts(lambda each: claimed_throughout(each, why), claimed=value.claimed or why)
 
 
 def claimed_like(base: Value, result: Value) -> Value:
     """Return what was taken from a value: claimed where the value is."""
-    if not base.claimed or result.claimed or result.vague:
+    if base.claimed in ("", ABSENT) or result.claimed or result.vague:
         return result
     return result.having(claimed=base.claimed)
 

@@ -370,7 +370,6 @@ def _visit(
 ) -> tuple[list[Finding], dict[str, Trouble]]:
     """Return what the rules find, and by their codes which of them failed."""
     from torchlint.rules.api import FileContext
-    from torchlint.rules.evidence.written_words import resting_on_torch
 
     findings: list[Finding] = []
     troubles: dict[str, Trouble] = {}
@@ -381,8 +380,7 @@ def _visit(
         for definition, context in contexts:
             try:
                 for drafts in _drafts(entry, definition, context):
-                    settled = [_settled(each, context, resting_on_torch) for each in drafts]
-                    found = [_finding(entry, draft, definition, layout) for draft in settled]
+                    found = [_finding(entry, draft, definition, layout) for draft in drafts]
                     findings += [each for each in found if known.is_run(each.start)]
             except RecursionError:
                 raise
@@ -396,10 +394,6 @@ def _drafts(entry: RuleMetadata, definition: Definition, context: FileContext) -
     """Yield what a rule says of each node of a region."""
     for kind, visit in rule_modules.load(entry.code).visit.items():
         yield from (list(visit(node, context)) for node in definition.by_type.get(kind, ()))
-
-
-def _settled(draft: Draft, context: FileContext, settle: Callable[[Fix, FileContext], Fix]) -> Draft:
-    return replace(draft, fix=settle(draft.fix, context)) if draft.fix is not None else draft
 
 
 def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:

@@ -16,7 +16,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.lattice import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import (
     SETTINGS,
     is_settings,
@@ -43,11 +43,9 @@ from torchlint.inference.program.bindings import SCOPES, Loop
 from torchlint.inference.program.callers import call_index, who_expects
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
-from torchlint.inference.program.none_flow import NoneFlow
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.run_later import deferred_around, runs_later
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
-from torchlint.inference.program.spelled_calls import asks_for_none
 from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
 from torchlint.inference.program.warning_filters import makes_errors
 from torchlint.inference.query import Analysis
@@ -402,11 +400,6 @@ class FileContext:
         return who_expects(place, signal, self._index, known, self.other_texts.takes_signal)
 
     @property
-    def none_flow(self) -> NoneFlow:
-        """Where `None` gets to in the file, as far as its text shows."""
-        return self.answer((NoneFlow, None), lambda: NoneFlow(self._index))
-
-    @property
     def other_texts(self) -> ProjectView:
         """What the project's other files say of which a fix must know."""
         return self._analysis.other_texts
@@ -461,11 +454,11 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
+    "ABSENT", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
-    "arguments_of", "asks_for_none", "binds_initialisers", "block_with", "blocks_of", "canonical", "children",
+    "arguments_of", "binds_initialisers", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
     "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",

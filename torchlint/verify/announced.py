@@ -122,7 +122,6 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
     named.NO_OWN_METHOD: Announcement(
         "an object with a method of its own is refused", _NO_SUCH_METHOD, kinds="(?!tensor).*"
     ),
-    named.IS_NOT_NONE: Announcement("`None` is refused", _NO_SUCH_METHOD, kinds="none.*"),
     named.FLAG_IS_BOOL: Announcement("a flag that is no `bool` is refused", _NO_SUCH_METHOD, kinds="(?!flag).*"),
     named.IS_SIZE: Announcement("what holds values is taken for a size", _MADE, kinds=r"(?!int|sizes|tensors|\*).*"),
     named.IS_DATA: Announcement("a size is taken for values", _MADE, kinds="int.*|sizes"),

@@ -29,6 +29,7 @@ from torchlint.inference.lattice import (
 )
 from torchlint.inference.models import (
     builtins,
+    claims,
     containers,
     data_parallel,
     factories,
@@ -52,7 +53,7 @@ from torchlint.inference.program.imports import path_of
 if TYPE_CHECKING:
     from torchlint.inference.interpreter.expressions import Expressions
 
-_CHAINING = words("cuda cpu to float half double long int")
+_CHAINING = words("cuda cpu to type float half double long int")
 """Methods that tensors, modules and many holders of tensors share, each giving its own kind back."""
 
 _LOSS_WORD = words("criterion loss_fn loss_func loss_function lossfn criterion_fn")
@@ -175,7 +176,7 @@ class Calls(Changes):
         if known is None and self._file.project.presuming:
             known = heuristics.of_library(name, given)
         if known is not None:
-            return known
+            return claims.of_function(name, given, known)
         return self._unknown(given, env, is_function=heuristics.is_library_function(name) and not name.startswith("."))
 
     def _placed_by_default(self, made: Value, given: Arguments) -> Value:
@@ -329,7 +330,8 @@ class Calls(Changes):
         if parts := nn.run_in_turn(callee):
             return self._in_turn(parts, given, env)
         known = self._file.call_method(callee, "forward", given, env.mode)
-        return nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
+        found = nn.placed(known, callee, given) if known is not None else nn.called(callee, given, env.mode)
+        return claims.of_call(callee, found)
 
     def _in_turn(self, parts: tuple[Value, ...], given: Arguments, env: Env) -> Value:
         """Return what modules give of which each gets what the one before it gives."""
@@ -363,7 +365,7 @@ class Calls(Changes):
         if by_name and isinstance(given.node, ast.Call):
             self._of.freezing.called_so(given.node, env)
         if by_name and word in _LOSS_WORD:
-            return tensors.computed(given.operands(), env.mode).having(rank=0)
+            return tensors.computed(given.operands(), env.mode).having(rank=0, claimed=claims.BY_NAME)
         makes = word[:1].isupper() or nn.MAKER_WORD.search(word)  # `Net()` makes one, `net()` calls it
         if by_name and not makes and not is_function and nn.MODEL_WORD.search(word):
             place = of.device if of.device == Device.HOST else ANY_DEVICE
@@ -426,7 +428,7 @@ class Calls(Changes):
             found = nn.method(receiver, word, given, env.mode)
             if found is None and self._file.project.presuming and receiver.grad == Grad.DETACHED:
                 return nn.called(receiver, given, env.mode)  # of a frozen module nothing else has a graph either
-            return found if found is not None else self._unknown(given, env)
+            return claims.of_module(receiver, found) if found is not None else self._unknown(given, env)
         if self._file.project.presuming and receiver.may(Kind.MODULE) and word in ("eval", "train"):
             return receiver.having(kind=Kind.MODULE)
         if word in ("next", "__next__") and receiver.member is not None:
@@ -461,15 +463,15 @@ class Calls(Changes):
         if found is None:
             return self._unknown(given, env, receiver)
         if receiver.is_tensor:
-            return found
-        if not self._file.works_with_torch and _holds_tensors(found):
+            return claims.of_method(receiver, word, given, found)
+        if not self._file.works_with_torch and claims.holds_tensors(found):
             return found.having(kind=ANY, rank=None, items=None, member=None, keys=())
         if not found.may(Kind.TENSOR):
-            return found
+            return claims.of_method(receiver, word, given, found)
         if word in _CHAINING:  # no list and no number has such a method
             return found.having(kind=receiver.kind & (Kind.TENSOR | Kind.MODULE | Kind.OTHER))
         if word in DISTINCTIVE:
-            return found.having(kind=Kind.TENSOR) if found.must(Kind.TENSOR) else found
+            return claims.of_method(receiver, word, given, found)
         return found.having(kind=ANY, rank=None)
 
     def _register(self, owner: ast.expr, word: str, given: Arguments) -> None:
@@ -489,10 +491,6 @@ _MOST_MAPPED = 16
 _REGISTERING = words("register_buffer register_parameter add_module")
 
 _MODULE_METHODS = words("parameters named_parameters buffers named_buffers state_dict modules named_modules")
-
-
-def _holds_tensors(value: Value) -> bool:
-    return any(each.may(Kind.TENSOR) for each in (value, value.member, *(value.items or ())) if each is not None)
 
 
 def _is_import(value: Value) -> bool:

@@ -40,9 +40,10 @@ from torchlint.inference.lattice import (
 from torchlint.inference.models import functions, libraries, nn, tensors
 from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.call_arguments import Arguments
+from torchlint.inference.models.claims import BY_ATTRIBUTE
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
-from torchlint.inference.models.operators import combined, of_tensors
+from torchlint.inference.models.operators import claimed_of_operands, combined, of_tensors
 from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
 from torchlint.inference.program.kept_graphs import is_asked, keeping_graphs
@@ -149,7 +150,7 @@ class Expressions:
         Of what has a tensor's attributes, which are numbers alike, an array's shape alone is something else.
         """
         found = self._attribute_of(base, word, node)
-        if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE)):
+        if not base.claimed or (base.is_tensor and not found.may(Kind.SIZE | Kind.TENSOR)):
             return found
         return claimed_like(base, found)
 
@@ -198,7 +199,8 @@ class Expressions:
             return of_kind(Kind.DEVICE, device=Device.HOST | Device.ACCELERATOR)
         if (found := tensors.attribute(base, word, node)) is not None:
             if word == "grad" and (base.is_tensor or self.file.works_with_torch):
-                return self._gradient(found, node)
+                gradient, is_shown = self._gradient(found, node), base.is_tensor and not base.claimed
+                return gradient if is_shown else gradient.having(claimed=base.claimed or BY_ATTRIBUTE)
             if base.is_tensor or word in ("device", "dtype", "requires_grad", "is_cuda", "is_leaf"):
                 return found
             return found.having(kind=ANY) if found.may(Kind.TENSOR) else found.having(kind=found.kind | Kind.OTHER)
@@ -320,7 +322,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
             return value.having(const=-value.const)
         if value.is_tensor and not isinstance(node.op, ast.UAdd):
-            return of_tensors(value, value, node.op, env.mode).having(rank=value.rank)
+            return of_tensors(value, value, node.op, env.mode).having(rank=value.rank, claimed=value.claimed)
         return value.having(const=None)
 
     def compare(self, node: ast.Compare, env: Env) -> Value:
@@ -330,7 +332,9 @@ class Expressions:
             return of_kind(Kind.SCALAR | array, const=None if array else self.truth.of(node, env))
         either = join_all(value for value in values if value.may(Kind.TENSOR))
         result = tensor(Grad.DETACHED, either.device, Dtype.BOOL, why_device=either.why_device)
-        return result if any(v.is_tensor for v in values) else result.having(kind=ANY)
+        if not any(v.is_tensor for v in values):
+            return result.having(kind=ANY)
+        return claimed_of_operands(result, values)
 
     def boolean(self, node: ast.BoolOp, env: Env) -> Value:
         inner = env.layer()

@@ -83,8 +83,8 @@ class Binding:
 
     def _argument(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value:
         said = self.file.annotated(argument.annotation, self.env, self.flow) or self._commented(argument)
-        if said is not None and isinstance(default, ast.Constant) and default.value is None:
-            said = said.having(kind=said.kind | Kind.NONE)  # `x: Tensor = None` is `Optional[Tensor]`
+        if said is not None and isinstance(default, ast.Constant):  # `x: Tensor = None` is `Optional[Tensor]`
+            said = said.having(kind=said.kind | self.flow.evaluate(default, self.env).kind)
         if self.given is not None:
             value = self.given.find(index, argument.arg)
             if value is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from torchlint.inference.lattice import (
+    ABSENT,
     ANY_DEVICE,
     ANY_DTYPE,
     UNKNOWN,
@@ -216,10 +217,9 @@ def batch_of(value: Value, depth: int = 4) -> Value:
 
 def _shown(value: Value) -> dict[str, object]:
     grad, device = value.grad & Grad.ATTACHED, value.device & Device.ACCELERATOR
-    sure = value.is_tensor and value.device == Device.ACCELERATOR
     return {
         "grad": grad | (value.grad & Grad.DETACHED) or Grad.DETACHED,
-        "device": device if sure else device | Device.HOST,
+        "device": device if value.is_tensor and value.device == Device.ACCELERATOR else device | Device.HOST,
         "dtype": value.dtype or ANY_DTYPE,
     }
 
@@ -254,11 +254,12 @@ def method(module: Value, name: str, given: Arguments, mode: Mode) -> Value | No
 
 
 def _parameter(call: Call) -> Value:
-    return parameters(call.receiver)
+    part, is_norm = parameters(call.receiver), any("Norm" in each for each in call.receiver.instance)
+    return part if call.name.startswith("weight") and not is_norm else part.having(claimed=ABSENT)
 
 
 def _statistic(call: Call) -> Value:
-    return detached(parameters(call.receiver))
+    return detached(_parameter(call))
 
 
 def _given_parameter(call: Call) -> Value:
@@ -427,8 +428,8 @@ def _pure(call: Call) -> Value:
 
 
 def _attention(call: Call) -> Value:
-    result = _output(call)
-    return of_kind(Kind.SEQUENCE, items=(result, result))
+    result, is_asked = _output(call), call.given.says("need_weights") in (None, True)
+    return of_kind(Kind.SEQUENCE, items=(result, result if is_asked else result.having(claimed=ABSENT)))
 
 
 def _with_parameters(call: Call) -> Value:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from torchlint.inference.lattice import ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, claimed_like, join, of_kind
+from torchlint.inference.lattice import ABSENT, ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, claimed_like, join, of_kind
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import joined_operands
 
@@ -12,12 +13,23 @@ OF_INTEGERS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.In
 """Operators that torch refuses for floating tensors: what they give is whole numbers, without a graph."""
 
 
+_BESIDE_TENSORS = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR | Kind.NONE
+
+
 def combined(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:
     """Return what an operator makes of two values: a tensor decides what it is, and else a claim of either side."""
     result = _operated(left, right, operator, mode)
-    if any(each.is_tensor and not each.claimed for each in (left, right)):
+    return claimed_of_operands(result, (left, right))
+
+
+def claimed_of_operands(result: Value, operands: Sequence[Value]) -> Value:
+    """Return what an operator makes: no claim where there is a tensor, and no object that may decide what comes out."""
+    is_shown = any(each.is_tensor and each.claimed in ("", ABSENT) for each in operands)
+    if is_shown and (not result.is_tensor or all(each.must(_BESIDE_TENSORS) for each in operands)):
         return result.having(claimed="") if result.claimed else result
-    return claimed_like(left if left.claimed else right, result)
+    if is_shown:
+        return result.having(claimed="the other operand may decide what comes out")
+    return claimed_like(next((each for each in operands if each.claimed), operands[0]), result)
 
 
 def _operated(left: Value, right: Value, operator: ast.operator, mode: Mode) -> Value:

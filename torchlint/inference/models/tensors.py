@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.inference.lattice import (
+    ABSENT,
     ANY_DTYPE,
     UNKNOWN,
     Device,
@@ -274,7 +275,8 @@ def _cut_off(call: Call) -> Value:
 
 
 def _gradient(call: Call) -> Value:
-    return tensor(Grad.DETACHED, call.receiver.device, Dtype.FLOATING, why_device=call.receiver.why_device)
+    device, why = call.receiver.device, call.receiver.why_device
+    return tensor(Grad.DETACHED, device, Dtype.FLOATING, why_device=why, claimed=ABSENT)
 
 
 def _device(call: Call) -> Value:

@@ -11,7 +11,6 @@ A look is kept in the process, facts by the digest of each text; :func:`look_aga
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
@@ -25,9 +24,6 @@ from torchlint.inference.program.entered_contexts import ContextsElsewhere, Else
 from torchlint.inference.program.initialised_parameters import EVERYTHING, LISTING, Written, written_parameters
 from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.program.name_takers import MayTake, NameTakers
-from torchlint.inference.program.none_flow import SETTING, NoneFlow
-from torchlint.inference.program.none_graph import ANY_ATTRIBUTE, NONE, Entry, NoneGraph
-from torchlint.inference.program.none_sources import words_that_set
 from torchlint.inference.program.outside_uses import MODES, Taken
 from torchlint.inference.program.reached_modules import ANY_MODULE
 from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
@@ -44,7 +40,7 @@ from torchlint.syntax.ast_index import AstIndex
 Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
-TRACES, TAKES, BINDS, CALLS, HANDLES, HANDS_NONE = "tracing", "name", "binding", "call", "handler", "none"
+TRACES, TAKES, BINDS, CALLS, HANDLES = "tracing", "name", "binding", "call", "handler"
 SPELLS, DEFINES, BINDS_INIT, RECORDS, OVERRIDES = "word", "method", "initialisers", "recording", "attribute"
 WATCHES, MAKES_ERRORS, TELLS_ERRORS = "watcher", "warning filter", "handler of one error"
 STARS, READS_ANNOTATIONS, HANDS_ON, INITIALISES = "star", "annotations", "given", "parameter"
@@ -56,8 +52,6 @@ HERE, ANYWHERE, INSIDE, TORCH = "here", "anywhere", "inside", "torch"
 """Where a name is rebound: in the module that asks, in any, as an attribute of what it stands for, or in torch."""
 
 _SIGNALS = {HANDLES: ERROR, WATCHES: WARNING, TELLS_ERRORS: REFUSAL}
-_FARTHEST, _MOST_ENTRIES = 3, 60
-"""What `None` may come through is followed over so many files, and so many places."""
 
 
 _OF_A_TEXT: dict[str, tuple[Callable[[Facts], bool], str]] = {
@@ -100,9 +94,6 @@ def ask(question: Question) -> str | None:
         name, kind, *decorators = more
         callee = Callee(name, kind.endswith("method"), frozenset(decorators), kind.startswith("async"))
         return look.handler(own, callee, _SIGNALS[what])
-    if what == HANDS_NONE:
-        function, position, keyword, depth = more
-        return look.hander(own, (function, position, keyword, depth))
     if what == ENTERS:
         return None if look.is_no_device(Elsewhere(*more)) else f"`{more[1]}` may be a device"
     if what == MAKES_ERRORS:
@@ -148,7 +139,6 @@ class _Look:
         self._callers: dict[tuple[str, str, bool], CallIndex | None] = {}
         self._asked = frozenset[str]()
         """The functions and classes of which these tell."""
-        self._graphs: dict[str, NoneGraph | None] = {}
         self._words = WordIndex()
         self._importing: dict[tuple[str, str], bool] = {}
         self._patching: dict[str, list[str]] = {}
@@ -308,43 +298,6 @@ class _Look:
         """Return who may expect an error or a warning of a function of a file, there or elsewhere."""
         texts = Texts(partial(self._callers_with, signal), partial(self._definers, signal))
         return is_expected((callee,), signal, texts, self._shown(own))
-
-    def hander(self, own: str, entry: Entry) -> str | None:
-        """Return who may hand `None` to a parameter of a function of a file, or set an attribute to it.
-
-        What the file itself says of the entry is left out; on the way from one file to another it counts.
-        """
-        waiting, seen = [(entry, 0)], {entry}
-        while waiting:
-            asked, distance = waiting.pop(0)
-            for path, shown, graph in self._graphs_for(asked):
-                if path == own and not distance:
-                    continue
-                reached = graph.leads_to(node for nodes in graph.gives(asked) for node in nodes)
-                if NONE in reached:
-                    return f"`{shown}` may hand over `None`"
-                fresh = graph.entries(reached) - seen if distance < _FARTHEST else set()
-                if len(seen) + len(fresh) <= _MOST_ENTRIES:
-                    seen |= fresh
-                    waiting += ((each, distance + 1) for each in sorted(fresh))
-        return None
-
-    def _graphs_for(self, entry: Entry) -> Iterator[tuple[str, str, NoneGraph]]:
-        """Yield the graphs of the texts that may give something to an entry, with their paths."""
-        function = entry[0]
-        word = function.removesuffix("=").removesuffix("()").removeprefix(".")
-        words = [each.encode() for each in (SETTING if word == ANY_ATTRIBUTE else words_that_set(word))]
-        definition = re.compile(rb"\b(?:def|class)\s+%s\b" % words[0]) if function.endswith("=") else None
-        for path, digest in self._words.holding(words):
-            if digest not in self._graphs:
-                raw = read_whole(path) or b""
-                if definition is not None and not definition.search(raw):
-                    continue
-                index = tree_in(path, raw)
-                self._graphs[digest] = NoneFlow(index).graph if index is not None else None
-            known = self._graphs[digest]
-            if known is not None:
-                yield path, self._shown(path), known
 
     def definer(self, own: str, word: str, use: str) -> str | None:
         """Return the path, as it is shown, of the first file in which a class may have a method of a name.

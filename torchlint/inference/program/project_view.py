@@ -16,7 +16,6 @@ from torchlint.inference.program.class_words import ANY, ClassWords, class_words
 from torchlint.inference.program.entered_contexts import Elsewhere
 from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.module_files import is_test
-from torchlint.inference.program.none_graph import Entry
 from torchlint.inference.program.outside_uses import Uses
 from torchlint.inference.program.project_texts import (
     ANYWHERE,
@@ -30,7 +29,6 @@ from torchlint.inference.program.project_texts import (
     DEFINES_BELOW,
     ENTERS,
     HANDLES,
-    HANDS_NONE,
     HANDS_ON,
     HERE,
     IMPORTS,
@@ -141,10 +139,6 @@ class ProjectView:
         asked = HANDLES if signal.is_error else WATCHES
         asked = TELLS_ERRORS if signal.is_answered_alike else asked
         return self._ask(asked, callee.name, kind, *sorted(callee.decorators))
-
-    def hands_none(self, entry: Entry) -> str | None:
-        """Return who may hand `None` to a parameter of a function, set an attribute to it, or have it for a result."""
-        return self._ask(HANDS_NONE, *entry)
 
     def reads_annotations(self, *words: str) -> str | None:
         """Return who may read annotations of functions and classes of some names, this file included."""

@@ -81,7 +81,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "name-keeps-its-meaning",
+        "author-meant-this",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},
 )

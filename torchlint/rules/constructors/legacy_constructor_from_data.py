@@ -100,7 +100,6 @@ RULE = Rule(
         "default-device-unchanged",
         "error-not-expected",
         "author-meant-this",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: drafts(FROM_DATA)},
 )

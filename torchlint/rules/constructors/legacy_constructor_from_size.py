@@ -84,8 +84,8 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
+        "author-meant-this",
         "error-not-expected",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: drafts(FROM_SIZE)},
 )

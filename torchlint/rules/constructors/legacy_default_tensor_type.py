@@ -65,7 +65,6 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import DEVICE, TENSOR_TYPE, Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.kept_meaning import torchs_own_is_kept
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
@@ -96,8 +95,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
         alone = DEFAULT_DEVICE.decided(context.other_texts.sets(TENSOR_TYPE, DEVICE))
-        kept = torchs_own_is_kept(("set_default_tensor_type", "set_default_dtype"), context)
-        decisions = (alone, kept, warning_not_expected(node, context))
+        decisions = (alone, warning_not_expected(node, context))
         return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), decisions)
     target = context.settings.target_torch
     if target is not None and target < _SET_DEVICE_SINCE:
@@ -142,7 +140,6 @@ RULE = Rule(
         "default-device-unchanged",
         "warning-not-expected",
         "no-legacy-constructor-follows",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -71,11 +71,10 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers, leaf
+from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
-from torchlint.rules.evidence.legacy_types import TensorType, spelled_like, tensor_type, type_of
+from torchlint.rules.evidence.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
 from torchlint.rules.evidence.made_on_host import is_made_on_host
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
@@ -157,18 +156,10 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
-    fix = Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *_kept(func, wanted, kind, context)))
+    fix = Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *kept_below(wanted.value, context)))
     if kind.device == "cpu":
         return fix
     return fix.assuming(error_not_expected(node, context))  # without that device each spelling raises another error
-
-
-def _kept(func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Iterator[Decision]:
-    yield torchs_own_is_kept(("type", *map(leaf, kind.names)), context)
-    is_written = isinstance(wanted.value, cst.SimpleString)
-    if not is_written:
-        yield keeps_its_meaning(wanted.value, context)
-    yield means_the_same((func.value, *(() if is_written else (wanted.value,))), context)
 
 
 def _spelled(wanted: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
@@ -211,8 +202,8 @@ RULE = Rule(
         "on-the-current-gpu",
         "default-dtype-unchanged",
         "default-device-unchanged",
-        "name-keeps-its-meaning",
         "error-not-expected",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )

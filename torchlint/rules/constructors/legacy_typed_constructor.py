@@ -99,7 +99,6 @@ RULE = Rule(
         "error-not-expected",
         "warnings-may-differ",
         "author-meant-this",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

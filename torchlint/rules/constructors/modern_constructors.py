@@ -20,7 +20,7 @@ from torchlint.diagnostics.assumptions import (
     Decision,
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import Draft, FileContext, Kind, leaf
+from torchlint.rules.api import Draft, FileContext, Kind
 from torchlint.rules.constructors.legacy_calls import (
     KEYWORD,
     MODERN_KEYWORDS,
@@ -33,8 +33,7 @@ from torchlint.rules.evidence.conditional_types import conditional_device
 from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.kept_meaning import keeps_its_meaning, means_the_same, torchs_own_is_kept
-from torchlint.rules.evidence.legacy_types import DTYPES, name_node, spelled_like, type_aliases
+from torchlint.rules.evidence.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.torch_defaults import (
@@ -258,10 +257,7 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
 def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     yield _kind_decided(call, _never_ran(call))
-    yield keeps_its_meaning(call.node.func, context)
-    condition = ("is_available",) if call.type.device is None else ()
-    yield torchs_own_is_kept((*map(leaf, call.type.names), function_for(call), *condition), context)
-    yield means_the_same(_rests_on(call), context)
+    yield from kept_below(call.node.func, context)
     if _device_is_open(call, context) or (call.type.dtype is None and not call.type.plain):
         yield DEVICE_IS_KNOWN.open()
     if call.given.may_be_empty:
@@ -275,12 +271,6 @@ def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
         yield from size_not_traced(call.node, call.positional, context)
     if _may_raise(call):
         yield error_not_expected(call.node, context)
-
-
-def _rests_on(call: Construction) -> Iterator[cst.BaseExpression]:
-    """Yield what decides which type is meant, and whether it is given a size or data."""
-    yield call.node.func
-    yield from (each.value for each in call.positional)
 
 
 def _kind_decided(call: Construction, never_ran: bool) -> Decision:

@@ -79,7 +79,6 @@ from torchlint.rules.data.data_use import detached_owner, detaching_end, is_deta
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.primaries import is_primary
@@ -120,9 +119,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
         elif (owner := detached_owner(source.value, context)) is not None:
             known = is_tensor(owner, context)
-        kept = (*callable_is_kept(node.func, "tensor", context), warning_not_expected(node, context))
         plain = of_no_subclass(source.value, context)
-        fix = fix.assuming(known, plain, default_device_unchanged(context), *kept)
+        fix = fix.assuming(known, plain, default_device_unchanged(context), warning_not_expected(node, context))
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
@@ -206,6 +204,6 @@ RULE = Rule(
     "TNS308",
     "tensor-from-tensor",
     Triggers(functions=("tensor",)),
-    assumes=("is-torch-tensor", "default-device-unchanged", "name-keeps-its-meaning", "warning-not-expected"),
+    assumes=("is-torch-tensor", "default-device-unchanged", "warning-not-expected"),
     visit={cst.Call: check},
 )

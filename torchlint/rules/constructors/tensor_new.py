@@ -81,7 +81,6 @@ from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.kept_meaning import means_the_same
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
@@ -202,8 +201,7 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
-    kept = means_the_same((func.value, *(each.value for each in node.args)), context)
-    fix = Fix(f"Use `{method}`{other}", edits, (*_assumed(node, found, func.value, context), kept))
+    fix = Fix(f"Use `{method}`{other}", edits, tuple(_assumed(node, found, func.value, context)))
     if found.kind is not ArgumentKind.UNKNOWN:
         return fix
     return replace(fix, otherwise=_fix(node, func, replace(found, kind=ArgumentKind.SIZE), None, context))
@@ -236,7 +234,6 @@ RULE = Rule(
         "argument-is-size",
         "size-is-given",
         "memory-not-shared",
-        "name-keeps-its-meaning",
         "not-traced",
         "author-meant-this",
     ),

@@ -18,7 +18,6 @@ from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_anno
 from torchlint.rules.data.parts_of_modules import is_part_of_module
 from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
 from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.given_to_torch import was_given_to_torch
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -204,9 +203,6 @@ def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | Non
     known, use = context.value(node.value), data_use(node, context)
     if use is None or is_packed(node.value, known, context):
         return None
-    place = context.python(node.value)
-    if isinstance(place, ast.Name) and was_given_to_torch(place, context):
-        return Evidence(Confidence.CERTAIN, f"`{place.id}` is given to a function of torch that takes tensors alone")
     found = _evidence(node, use, known, context)
     if found is None and use.use is Use.REBINDING and (read := _read_for_it(node, context)) is not None:
         return tensor_evidence(read, context)

@@ -27,7 +27,7 @@ from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind, definition
 from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.tensor_proof import is_proven
+from torchlint.rules.evidence.tensor_proof import is_detached, is_proven
 
 _READERS = frozenset("print float int bool len str repr isinstance type id hash range round all any complex".split())
 _NUMBERS = frozenset("item tolist numpy __array__ storage untyped_storage type".split())
@@ -314,9 +314,10 @@ class _Reader:
             return all(self._is_quiet(each) for each in node.elts)
         if isinstance(node, ast.Slice):
             return all(self._is_quiet(each) for each in (node.lower, node.upper, node.step) if each is not None)
+        if self._context.mode(node) == Mode.OFF:
+            return True
         known = self._value(node)
-        is_detached = not known.claimed and (known.must(_NO_TENSOR) or not known.may_require_grad)
-        return is_detached or self._context.mode(node) == Mode.OFF
+        return is_detached(node, self._context) or (bool(known.kind) and known.must(_NO_TENSOR) and not known.claimed)
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)

@@ -14,7 +14,6 @@ from itertools import islice
 import libcst as cst
 
 from torchlint.rules.api import FUNCTIONS, FileContext, Kind, earlier_in_block
-from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.method_calls import call_of
@@ -51,8 +50,7 @@ def is_accepted_size(node: ast.expr, context: FileContext) -> bool:
 
 def _is_integer(node: ast.expr, context: FileContext) -> bool:
     known = context.value(node)
-    is_integer = bool(known.kind) and known.must(Kind.INTEGER) and not known.claimed
-    return is_integer and not doubt_of_taken(node, context)
+    return known.must(Kind.INTEGER) and not known.claimed
 
 
 def refuses_integer_tensors(node: cst.Call, dtype: str | None, context: FileContext) -> bool:

@@ -10,7 +10,6 @@ import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
 from torchlint.rules.evidence.accepted_sizes import is_accepted_size
-from torchlint.rules.evidence.container_members import doubt_of_taken, handed_elsewhere
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 DIMENSIONAL = frozenset(
@@ -192,8 +191,7 @@ def _is_numbers(node: ast.expr, context: FileContext, depth: int) -> bool:
         return False
     match node:
         case ast.Name():
-            made = all(_is_made_of_numbers(each.value, context, depth - 1) for each in bindings_of(node, context))
-            return made and not handed_elsewhere(node, context)
+            return all(_is_made_of_numbers(each.value, context, depth - 1) for each in bindings_of(node, context))
         case ast.Call() | ast.Subscript() | ast.Attribute() | ast.BinOp() | ast.UnaryOp() | ast.IfExp():
             return _is_made_of_numbers(node, context, depth - 1)
     return True
@@ -223,7 +221,7 @@ def _gives_numbers(receiver: ast.expr, context: FileContext, depth: int) -> bool
 def _is_no_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:
     """Whether an argument is no tensor: what is one of numbers is looked into, and NumPy makes an array of others."""
     known = context.value(node)
-    if not known.kind or known.may(Kind.TENSOR) or known.claimed or doubt_of_taken(node, context):
+    if not known.kind or known.may(Kind.TENSOR) or known.claimed:
         return False
     return not known.may(Kind.ARRAY) or _is_numbers(node, context, depth - 1)
 
@@ -237,8 +235,7 @@ def _is_sequence(node: ast.expr, context: FileContext) -> bool:
     if isinstance(node, ast.List | ast.Tuple | ast.ListComp):
         return True
     known = context.value(node)
-    is_one = bool(known.kind) and known.must(Kind.SEQUENCE) and not known.claimed
-    return is_one and not doubt_of_taken(node, context)
+    return known.must(Kind.SEQUENCE) and not known.claimed
 
 
 def _is_flat(node: ast.expr) -> bool:

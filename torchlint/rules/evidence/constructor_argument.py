@@ -27,7 +27,6 @@ from torchlint.rules.evidence.argument_evidence import (
 from torchlint.rules.evidence.argument_forms import kind_by_form
 from torchlint.rules.evidence.array_dimensions import has_dimensions
 from torchlint.rules.evidence.array_elements import holds_no_integers
-from torchlint.rules.evidence.container_members import member_doubt, members_doubt
 from torchlint.rules.evidence.legacy_types import tensor_type
 from torchlint.rules.evidence.memory_reads import is_read_at_once, is_read_by_name
 from torchlint.rules.evidence.shown_code import brief
@@ -137,8 +136,7 @@ def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     facts = context.value(node)
     shown = f"`*{brief(node, context)}`"
     if facts.must(Kind.SEQUENCE) and not facts.claimed and _are_sizes(facts.items or ()):
-        doubt = members_doubt(node, context)
-        return Given(ArgumentKind.SIZE, not doubt, shown, doubt=doubt)
+        return Given(ArgumentKind.SIZE, True, shown)
     if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
         return Given(
             ArgumentKind.SIZE, facts.must(_SIZE_KINDS) and _is_torch_size(node, context), shown, may_be_empty=True
@@ -263,9 +261,8 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
         return None
     shown = f"`{brief(node, context)}`"
     if facts.must(_SIZE_KINDS):
-        doubt = facts.claimed or member_doubt(node, context)
-        proven = not doubt and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
-        return Given(ArgumentKind.SIZE, proven, shown, doubt=doubt)
+        proven = not facts.claimed and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
+        return Given(ArgumentKind.SIZE, proven, shown, doubt=facts.claimed)
     if facts.must(Kind.SEQUENCE):
         return _sequence(node, shown, facts.claimed, context)
     if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
@@ -301,8 +298,7 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
     if claimed:
         return Given(ArgumentKind.MIXED, False, what, doubt=claimed)
     made_here = local or isinstance(node, cst.BinaryOperation)
-    doubt = member_doubt(node, context)
-    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, not doubt, what, doubt=doubt)
+    return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
 
 
 def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:

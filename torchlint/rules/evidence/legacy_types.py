@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.rules.api import FileContext, remembered
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 
@@ -120,6 +121,13 @@ def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None
     if not is_type_word(word.value, context):
         return None
     return tensor_type(context.names(node))
+
+
+def kept_below(node: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
+    """Decide whether an attribute of an object stands for the same type in classes below: nobody looks for these."""
+    match node:
+        case cst.Attribute(value=owner) if not context.names(owner):
+            yield AUTHOR_MEANT_THIS.open(doubt=f"a class below may set another `{node.attr.value}`", is_likely=True)
 
 
 def name_node(node: cst.BaseExpression) -> cst.Name | None:

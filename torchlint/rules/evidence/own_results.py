@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, methods_of, remembered
+from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
 
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
@@ -33,24 +33,6 @@ def named_class(node: ast.expr, context: FileContext) -> ast.ClassDef | None:
     """Return the class of the file that a name means beyond doubt, if no decorator may change it."""
     found = _defined(node, context) if isinstance(node, ast.Name) else None
     return found if isinstance(found, ast.ClassDef) and not found.decorator_list else None
-
-
-def forwarded(owner: ast.expr, context: FileContext) -> list[ast.expr] | None:
-    """Return what an object of a module's class may give when it is called; None where that is not all in sight."""
-    found = _defined(owner, context) if isinstance(owner, ast.Name) else None
-    if not isinstance(found, ast.ClassDef) or found.decorator_list or found.keywords:
-        return None
-    if not found.bases or not all((names := names_of(each, context)) and names <= _MODULES for each in found.bases):
-        return None
-    attributes = context.attributes_by_word()
-    if attributes.keys() & _HOOKS or any(isinstance(each.ctx, ast.Store) for each in attributes.get("forward", ())):
-        return None
-    methods = methods_of(found)
-    forward = [each for each in methods if each.name == "forward"]
-    bound = {each.id for each in context.inside(found, ast.Name) if isinstance(each.ctx, ast.Store)}
-    if len(forward) != 1 or "forward" in bound or any(each.name in _CHANGING for each in methods):
-        return None
-    return _results(forward[0], context)
 
 
 def _results(function: Function, context: FileContext) -> list[ast.expr] | None:

@@ -10,7 +10,6 @@ from torchlint.rules.evidence.local_bindings import are_of_torch, bindings_of, v
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.tensor_proof import is_proven
 from torchlint.rules.evidence.tensor_uses import PARAMETER
-from torchlint.rules.evidence.torch_layers import is_layer
 
 _SIZED = frozenset("zeros ones empty rand randn Tensor FloatTensor DoubleTensor LongTensor IntTensor".split())
 """Functions of ``torch`` whose arguments are sizes, or data in a list."""
@@ -35,7 +34,7 @@ def has_a_dimension(node: ast.expr, context: FileContext, depth: int = _DEEPEST)
         case ast.UnaryOp(operand=inner) | ast.Attribute(value=inner, attr="data" | "grad" | "T"):
             return has_a_dimension(inner, context, depth - 1)
         case ast.Attribute(value=layer, attr=word):
-            return bool(PARAMETER.search(word)) and is_layer(layer, context)
+            return bool(PARAMETER.search(word)) and are_of_torch(context.value(layer).instance)
         case ast.Call():
             return _call(node, context, depth)
     return False

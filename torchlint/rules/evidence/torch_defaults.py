@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -173,6 +174,16 @@ def _not_recorded(node: cst.CSTNode, context: FileContext, doubt: str) -> Decisi
         return NOT_TRACED.open(doubt=f"this file records traces, and {doubt}")
     elsewhere = context.other_texts.records
     return NOT_TRACED.decided(f"{elsewhere}, and {doubt}" if elsewhere else None)
+
+
+_COMPILES = re.compile(rb"\btorch\.compile\b|\bfrom torch import [^\n]*\bcompile\b|\.compile\(")
+
+
+def type_check_not_traced(context: FileContext) -> Decision:
+    """Decide whether this file has nothing traced, scripted or compiled: there no tensor passes for a `Variable`."""
+    text = context.source.utf8
+    is_traced = traces_or_scripts(text) or _COMPILES.search(text) is not None
+    return NOT_TRACED.decided("this file traces or compiles code, where the old test fails" if is_traced else None)
 
 
 def not_traced_here(context: FileContext) -> Decision:

@@ -17,7 +17,7 @@ from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.shown_code import brief, in_a_line
-from torchlint.rules.evidence.tensor_proof import is_proven_shortly, is_tensor
+from torchlint.rules.evidence.tensor_proof import is_proven, is_tensor
 from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.host_branches import host_test
 from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
@@ -55,7 +55,7 @@ def _other_with(method: str, node: cst.BaseExpression, context: FileContext) -> 
     Nothing holds a caller to an annotation or to the default of a parameter.
     """
     place = context.python(node)
-    if isinstance(place, ast.expr) and is_proven_shortly(place, context):
+    if isinstance(place, ast.expr) and is_proven(place, context):
         return None
     own = context.answer((defines, method), lambda: defines(context.source.utf8, method))
     return f"the file has a `{method}` of its own" if own else context.other_texts.defines(method)

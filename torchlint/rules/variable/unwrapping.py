@@ -9,8 +9,8 @@ import libcst as cst
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
 from torchlint.rules.evidence.aliasing import has_no_other_reference
-from torchlint.rules.evidence.detached_proof import never_requires_grad_here
 from torchlint.rules.evidence.removal import without_statement
+from torchlint.rules.evidence.tensor_proof import is_detached
 from torchlint.rules.evidence.variable_calls import is_literal, variable_call
 
 
@@ -53,7 +53,7 @@ def _binds_itself(target: cst.BaseExpression, value: cst.BaseExpression, context
     if wrapper.requires_grad and not is_literal(wrapper.requires_grad, "False"):
         return False
     name = context.python(data.value)
-    if not never_requires_grad_here(data.value, context) or not isinstance(name, ast.Name):
+    if not isinstance(name, ast.Name) or not is_detached(name, context):
         return False
     statement = context.nearest(name, ast.stmt)
     return statement is not None and has_no_other_reference(name, statement, context)

@@ -74,7 +74,8 @@ A tuple or `Union` that names `torch.Tensor` already loses the second name. For 
 shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
 fix.
 
-Rare world: under `torch.compile` the answer changes from `False` to `True`, which is the repair.
+A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from `False`
+to `True`.
 
 ## References
 
@@ -99,6 +100,7 @@ from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief_or
 from torchlint.rules.evidence.spelling import torch_name
+from torchlint.rules.evidence.torch_defaults import type_check_not_traced
 from torchlint.rules.evidence.variable_calls import last_name, names_variable
 
 _CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
@@ -136,6 +138,8 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
     fix = _replacement(node, context)
     if fix is not None and role is _Role.ANNOTATION:
         fix = fix.assuming(ANNOTATION_NOT_READ.decided(_read_by(node, context)))
+    elif fix is not None:
+        fix = fix.assuming(type_check_not_traced(context))
     yield Draft(last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), fix)
 
 
@@ -329,6 +333,6 @@ RULE = Rule(
     "TNS403",
     "variable-type-check",
     Triggers(names=("Variable",)),
-    assumes=("annotation-not-read", "author-meant-this"),
+    assumes=("annotation-not-read", "not-traced", "author-meant-this"),
     visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
 )

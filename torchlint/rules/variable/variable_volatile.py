@@ -93,7 +93,6 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
-from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.shown_code import brief_or
 from torchlint.rules.evidence.spelling import torch_name
@@ -112,8 +111,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief_or("volatile", wrapper.volatile, context)
     effect, fix = _judged(wrapper, wrapper.volatile, context)
-    kept = (*callable_is_kept(wrapper.call.func, "Variable", context), warning_not_expected(node, context))
-    fix = fix and fix.assuming(*kept)
+    fix = fix and fix.assuming(warning_not_expected(node, context))
     message = f"`{code}` is ignored since torch 0.4: {effect}"
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix)
 
@@ -247,7 +245,6 @@ RULE = Rule(
     assumes=(
         "author-meant-this",
         "no-graph-needed",
-        "name-keeps-its-meaning",
         "warning-not-expected",
     ),
     severity=Severity.WARNING,

@@ -115,21 +115,18 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, defines
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, operations
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.evidence.aliasing import held_alone, never_changed
-from torchlint.rules.evidence.container_members import doubt_of_taken
-from torchlint.rules.evidence.detached_proof import never_requires_grad_here
+from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.kept_meaning import callable_is_kept, rebinding
+from torchlint.rules.evidence.legacy_types import kept_below
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
-from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.evidence.tensor_proof import is_detached, is_tensor_if_taken
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
 from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, last_name, names_variable, variable_call
-from torchlint.rules.variable.none_values import is_not_none
 from torchlint.rules.variable.unwrapping import removal, unwrap
 
 _TAKE_REQUIRES_GRAD = frozenset(
@@ -153,10 +150,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if wrapper is None or wrapper.volatile is not None:
         return
     message, fix = _judged(wrapper, context)
-    fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
     if fix and wrapper.data is not None:
         fix = fix.assuming(of_no_subclass(wrapper.data.value, context))
     refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
+    fix = fix and fix.assuming(*kept_below(wrapper.call.func, context))
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
 
@@ -187,7 +184,7 @@ def _without_gradient(
 ) -> tuple[str, Fix | None]:
     inner = f"`{brief_or('x', data.value, context)}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
-    if never_requires_grad_here(data.value, context):
+    if _is_detached(data.value, context):
         carried = NO_GRADIENT_CARRIED.proven(of=brief(data.value, context))
         gone = removal(wrapper.call, context)
         if gone is not None:
@@ -222,7 +219,7 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
         message = f"`{code}` is detached right behind: use the tensor as it is"
         is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
         return message, _detaching(wrapper, data, context) if is_dropped else None
-    alone = never_requires_grad_here(data.value, context) and _held_alone(data.value, context)
+    alone = _is_detached(data.value, context) and _held_alone(data.value, context)
     cut = "" if alone or is_detaching(data.value, context) else ".detach()"
     behind = f"{cut}.requires_grad_({written})"
     is_flag = FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written)
@@ -250,26 +247,48 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
         return _for_tensors(fix, data, context, needs_proof=True)
     edits = unwrap(wrapper.call, data, ".detach()", context)
     fix = _fix("Replace `Variable(x)` by `x.detach()`", edits, detach_not_traced(wrapper.call, context))
-    return _for_tensors(fix, data, context, is_answered_alike=_is_detach_of_tensors_alone(context))
+    return _for_tensors(fix, data, context)
 
 
-def _is_detach_of_tensors_alone(context: FileContext) -> bool:
-    """Whether nothing in the project but a tensor has a method ``detach``, so that it is refused by everything else."""
-    own = context.answer((defines, "detach"), lambda: defines(context.source.utf8, "detach"))
-    return not own and not context.uses_other_frameworks and context.other_texts.defines("detach") is None
-
-
-def _for_tensors(
-    fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False, is_answered_alike: bool = False
-) -> Fix | None:
-    """``Variable`` takes tensors and None, else it raises: what ran had a tensor, unless somebody took the error."""
+def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
+    """``Variable`` takes tensors and `None`, of which it makes an empty tensor, and raises for all else."""
     if fix is None:
         return None
-    if not is_tensor(data.value, context).is_proven:
-        fix = fix.assuming(error_not_expected(data, context, is_answered_alike))
+    if not context.value(data.value).is_tensor:
+        fix = fix.assuming(error_not_expected(data, context))
     if needs_proof:
         fix = fix.assuming(NO_GRADIENT_CARRIED.open(brief(data.value, context)))
-    return fix.assuming(is_not_none(data.value, context))
+    return fix.assuming(is_tensor_if_taken(data.value, context))
+
+
+def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tensor does not require grad, and nothing but what is seen may have written a live value into it."""
+    found = context.python(node)
+    if not isinstance(found, ast.expr) or not is_detached(found, context):
+        return False
+    attributes = (each for each in context.inside(found, ast.Attribute) if context.value(each).may(Kind.TENSOR))
+    if any(not (context.value(each).names or context.value(each.value).is_tensor) for each in attributes):
+        return False  # whoever holds the object may have set it
+    return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
+
+
+def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
+    """Whether a name is no container of tensors, and its function hands a tensor of the name to nothing but torch."""
+    scope, known, above = context.scope_that_binds(name), context.value(name), context.parent(name)
+    if isinstance(above, ast.Attribute) and not context.value(context.parent(above)).may(Kind.TENSOR):
+        return True  # `x.size(0)`
+    if scope is None or not known.is_tensor:
+        is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
+        return (is_size or not known.claimed) and not (known.must(Kind.SEQUENCE) and known.element().may(Kind.TENSOR))
+    uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
+    return all(
+        isinstance(context.parent(each), ast.Attribute) or is_read(each, context) for each in uses if each is not name
+    )
+
+
+def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
+    names = context.value(call.func).names
+    return bool(names) and all(each in operations().factories or each.endswith("Tensor") for each in names)
 
 
 def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -309,10 +328,8 @@ def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
         return True
     if is_literal(flag, "True"):
         return True
-    place = context.python(flag.value)
-    if not isinstance(context.value(flag.value).const, bool) or not isinstance(place, ast.expr):
-        return False
-    return rebinding((place,), context) is None and not doubt_of_taken(place, context)
+    known = context.value(flag.value)
+    return isinstance(known.const, bool) and not known.claimed
 
 
 RULE = Rule(
@@ -321,12 +338,11 @@ RULE = Rule(
     Triggers(names=("Variable",)),
     assumes=(
         "is-torch-tensor",
-        "is-not-none",
         "error-not-expected",
         "value-carries-no-gradient",
         "flag-is-bool",
-        "name-keeps-its-meaning",
         "not-traced",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )
