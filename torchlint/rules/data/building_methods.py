@@ -108,7 +108,7 @@ def redefined(function: Function, context: FileContext) -> str | None:
     for each in lineage(owner, context):
         if (who := _changed(each.name, words, context)) is not None:
             return who
-    return context.other_texts.defines_below(owner.name, frozenset(words), _BRINGING if lists else frozenset())
+    return None
 
 
 def _changed(name: str, words: set[str], context: FileContext) -> str | None:
@@ -120,7 +120,7 @@ def _changed(name: str, words: set[str], context: FileContext) -> str | None:
             case ast.Call(func=ast.Name(id="setattr"), args=[first, key, *_]) if first is use:
                 if not isinstance(key, ast.Constant) or key.value in words:
                     return f"this file sets attributes of `{name}`"
-    return context.other_texts.changes(name)
+    return None
 
 
 def _asked(method: Function, context: FileContext) -> set[str]:

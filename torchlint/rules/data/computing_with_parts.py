@@ -304,8 +304,6 @@ class _Code:
         """
         if word in _OF_CONTAINERS and not self._is_container(receiver):
             here = methods_named(frozenset({word}), self._context)
-            if self._context.other_texts.defines(word) is not None:
-                return False
             if any(self._handed(node, call, each, True) is False for each in here):
                 return False
         return self._bind(receiver, function)

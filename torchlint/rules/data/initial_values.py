@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, binds_initialisers
+from torchlint.rules.api import FileContext
 from torchlint.rules.data.module_building import is_being_built
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.spelling import torch_name
@@ -32,7 +32,7 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     (call, word), place = called, context.python(node.value)
     if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.expr):
         return None
-    if not is_being_built(place, context) or binds_initialisers(context.source.utf8) or context.other_texts.binds_init:
+    if not is_being_built(place, context):
         return None
     spelled = torch_name(context, f"nn.init.{_FUNCTIONS[word]}", node)
     start = context.outer_span(node.value)[1]

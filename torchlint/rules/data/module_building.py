@@ -49,8 +49,7 @@ def is_being_built(node: ast.expr, context: FileContext) -> bool:
     layers right behind where it is made. False where a file of the project has something run while modules are built.
     """
     building = _around(node, context)
-    is_new = (building is not None and building.holds(node)) or is_of_new_layer(node, context)
-    return is_new and context.other_texts.rebuilds is None
+    return (building is not None and building.holds(node)) or is_of_new_layer(node, context)
 
 
 def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
@@ -64,7 +63,7 @@ def made_elsewhere(node: ast.expr, context: FileContext) -> str | None:
     if building.reached or building.redefined:
         return building.reached or building.redefined
     if building.holds(node):
-        return context.other_texts.rebuilds
+        return None
     return f"`{building.brief(node)}` may be made elsewhere, so a graph may hold it"
 
 
@@ -144,10 +143,7 @@ class _Building:
         """Who may call an initialiser from another file, when a graph may hold what it writes; nobody a constructor."""
         if self._function.name == "__init__" or not (self.initialises or self._is_applied):
             return None
-        others, name = self._context.other_texts, self._function.name
-        if self._owner is not None:
-            return others.calls_method(self._owner.name, name)
-        return others.calls(name, is_method=not isinstance(self._context.parent(self._function), ast.Module))
+        return None
 
     @cached_property
     def redefined(self) -> str | None:

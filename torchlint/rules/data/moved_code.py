@@ -250,7 +250,7 @@ class _Code:
             return not self._context.inside(owner, ast.Call, ast.BinOp, ast.UnaryOp)
         if word != "data" or node in self._sites or self._is_of(owner, Kind.TENSOR):
             return True
-        return not self._context.is_computed(word)
+        return not self._context.is_defined(word)
 
     def _is_known_call(self, call: ast.Call) -> bool:
         names = self._context.names(call.func)

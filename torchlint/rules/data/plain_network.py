@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchlint.rules.api import FileContext, binds_initialisers, first_parameter, is_super_call, operations, remembered
+from torchlint.rules.api import FileContext, first_parameter, is_super_call, operations, remembered
 from torchlint.rules.data.just_made import makes_its_own
 from torchlint.rules.evidence.called_definitions import PLAIN, Definitions, bind, constructor, names_layer
 from torchlint.rules.evidence.local_bindings import names_of
@@ -73,8 +73,6 @@ def plain_network(name: ast.Name, context: FileContext) -> PlainNetwork | None:
 
 def _is_changed(word: str, context: FileContext) -> bool:
     """Whether a file of the project gives a class anything from outside: ``Net.best = best``."""
-    if context.other_texts.changes(word) is not None:
-        return True
     for use in context.names_by_word().get(word, ()):
         match above := context.parent(use):
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
@@ -89,11 +87,11 @@ def _is_changed(word: str, context: FileContext) -> bool:
 @remembered
 def _is_hooked(_: ast.Module, context: FileContext) -> bool:
     """Whether a file of the project may have every module hand out what it is made of, or what it is called with."""
-    return context.other_texts.rebuilds is not None or any(context.other_texts.spelling(each) != [] for each in _HOOKS)
+    return any(context.other_texts.spelling(each) != [] for each in _HOOKS)
 
 
-def _initialisers_may_be_other_ones(context: FileContext) -> bool:
-    return binds_initialisers(context.source.utf8) or context.other_texts.binds_init is not None
+def _initialisers_may_be_other_ones() -> bool:
+    return False
 
 
 class _Network:
@@ -145,7 +143,7 @@ class _Network:
             bool(names)
             and names <= _FIRST_VALUES
             and above.args[:1] == [node]
-            and not _initialisers_may_be_other_ones(self._context)
+            and not _initialisers_may_be_other_ones()
         )
 
     # ------------------------------------------------------------------ the other methods

@@ -35,7 +35,7 @@ def _is_plain_attribute(node: cst.Attribute, context: FileContext) -> bool:
     owner = context.value(node.value)
     if owner.is_tensor or are_of_torch(owner.instance):
         return True
-    return not context.is_computed(word)
+    return not context.is_defined(word)
 
 
 def _gives_items(owner: cst.BaseExpression, context: FileContext) -> bool:

@@ -54,8 +54,7 @@ def _is_reached_otherwise(word: str, place: ast.AST, context: FileContext) -> bo
     shared = (name for kind in _SHARING for each in context.nodes(kind) for name in each.names)
     if word in shared or is_reached_by_text(context.tree, context):
         return True
-    others = context.other_texts
-    return context.function_around(place) is None and bool(others.exports or others.takes(word, by_star=True))
+    return context.function_around(place) is None and context.other_texts.takes(word, by_star=True) is not None
 
 
 def _uses_in_scopes_inside(word: str, place: ast.AST, context: FileContext) -> list[ast.Name]:

@@ -66,8 +66,7 @@ def _uses(name: ast.Name, context: FileContext) -> list[ast.Name]:
 
 
 def _is_taken(word: str, context: FileContext) -> bool:
-    others = context.other_texts
-    return bool(others.exports or others.takes(word, by_star=True))
+    return context.other_texts.takes(word, by_star=True) is not None
 
 
 def _made(uses: list[ast.Name], context: FileContext) -> ast.Call | None:

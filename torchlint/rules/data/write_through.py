@@ -229,8 +229,7 @@ class _Reader:
 
     def _parameter(self, node: ast.expr, call: ast.Call, function: ast.FunctionDef) -> bool:
         """Whether a function of the file only reads what it is given here."""
-        others = self._context.other_texts
-        if others.binds(function.name) or is_reached_by_text(self._context.tree, self._context):
+        if is_reached_by_text(self._context.tree, self._context):
             return False
         given = [word for word, each in bind(call, function, method=False).items() if each is node]
         return len(given) == 1 and self._name(given[0], function.body[0])
@@ -288,8 +287,7 @@ class _Reader:
         """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
         scope = self._context.nearest(above, *_NESTED, ast.Module)
         if isinstance(scope, ast.Module):
-            others = self._context.other_texts
-            if others.exports or others.takes(word, by_star=True) or is_reached_by_text(scope, self._context):
+            if self._context.other_texts.takes(word, by_star=True) or is_reached_by_text(scope, self._context):
                 return False
         elif not isinstance(scope, FUNCTIONS):
             return False

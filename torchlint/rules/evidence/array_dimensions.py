@@ -10,7 +10,7 @@ import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
 from torchlint.rules.evidence.accepted_sizes import is_accepted_size
-from torchlint.rules.evidence.container_members import doubt_of_taken, handed_elsewhere
+from torchlint.rules.evidence.container_members import doubt_of_taken
 from torchlint.rules.evidence.local_bindings import bindings_of, names_of
 
 DIMENSIONAL = frozenset(
@@ -192,8 +192,7 @@ def _is_numbers(node: ast.expr, context: FileContext, depth: int) -> bool:
         return False
     match node:
         case ast.Name():
-            made = all(_is_made_of_numbers(each.value, context, depth - 1) for each in bindings_of(node, context))
-            return made and not handed_elsewhere(node, context)
+            return all(_is_made_of_numbers(each.value, context, depth - 1) for each in bindings_of(node, context))
         case ast.Call() | ast.Subscript() | ast.Attribute() | ast.BinOp() | ast.UnaryOp() | ast.IfExp():
             return _is_made_of_numbers(node, context, depth - 1)
     return True

@@ -15,7 +15,7 @@ _COPYING = ("__deepcopy__", "__reduce__", "__reduce_ex__")
 def copies_are_new(_: ast.Module, context: FileContext) -> bool:
     """Whether no class of the project says itself what a deep copy of its objects is."""
     here = {each.name for each in context.nodes(ast.FunctionDef)}
-    return here.isdisjoint(_COPYING) and all(context.other_texts.defines(each) is None for each in _COPYING)
+    return here.isdisjoint(_COPYING)
 
 
 def defines_for_all(owner: ast.ClassDef, word: str) -> bool:
@@ -26,5 +26,4 @@ def defines_for_all(owner: ast.ClassDef, word: str) -> bool:
 
 def may_be_computed(word: str, context: FileContext) -> bool:
     """Whether a class of the project may give something by a name in its own way, by a property say."""
-    here = any(defines_for_all(each, word) for each in context.nodes(ast.ClassDef))
-    return here or context.other_texts.computes(word) is not None
+    return any(defines_for_all(each, word) for each in context.nodes(ast.ClassDef))

@@ -151,7 +151,7 @@ class _Members:
         bound = bindings_of(name, self._context)
         if not bound:
             handed = (self.of(each) for each in handed_to(name, self._context))
-            return self._first(handed) or handed_elsewhere(name, self._context)
+            return self._first(handed)
         return self._first(self._bound(each, 0) for each in bound)
 
     def _bound(self, binding: NameBinding, depth: int) -> str:
@@ -176,10 +176,10 @@ class _Members:
 
     def _is_private(self, name: ast.Name) -> bool:
         """Whether no other file and no text reaches what a name stands for."""
-        scope, others = self._context.scope_that_binds(name), self._context.other_texts
+        scope = self._context.scope_that_binds(name)
         if is_reached_by_text(self._context.tree, self._context):
             return False
-        return not isinstance(scope, ast.Module) or not (others.exports or others.takes(name.id, by_star=True))
+        return not isinstance(scope, ast.Module) or not self._context.other_texts.takes(name.id, by_star=True)
 
     def _uses_are_plain(self, name: ast.Name, depth: int) -> bool:
         scope = self._context.scope_that_binds(name)
@@ -332,23 +332,6 @@ def handed_to(name: ast.Name, context: FileContext) -> Iterator[ast.expr]:
             continue
         given = written_argument(call, function, name.id, isinstance(reference, ast.Attribute))
         yield from (given,) if given is not None else (each for each in call.args if isinstance(each, ast.Starred))
-
-
-def handed_elsewhere(name: ast.Name, context: FileContext) -> str:
-    """Return which other file may call the function whose parameter a name is, as a clause; empty for none.
-
-    A private name or a `__main__` guard tells that hardly anybody does, and so inference takes the file's own calls
-    for all; a fix that is called safe asks the project.
-    """
-    function = context.scope_that_binds(name)
-    if not isinstance(function, FUNCTIONS) or name.id not in parameters(function):
-        return ""
-    owner, others = context.parent(function), context.other_texts
-    if isinstance(owner, ast.ClassDef):
-        caller = others.calls_method(owner.name, function.name)
-    else:
-        caller = others.calls(function.name, is_method=False)
-    return f"{caller}, with something else for `{name.id}`" if caller is not None else ""
 
 
 def _methods(function: Function, context: FileContext) -> list[ast.Attribute]:

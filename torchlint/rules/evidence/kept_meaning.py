@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -38,9 +37,7 @@ def keeps_its_meaning(function: cst.BaseExpression, context: FileContext) -> Dec
     while isinstance(root, cst.Attribute | cst.Subscript):
         root = root.value
     if words := _taken_from_the_project(function, context):
-        doubts = ((word, context.other_texts.binds_in_modules(word)) for word in words)
-        word, doubt = next((each for each in doubts if each[1] is not None), (words[0], None))
-        return NAME_IS_KEPT.decided(doubt, word)
+        return NAME_IS_KEPT.decided(None, words[0])
     if not isinstance(root, cst.Name) or root is not function:
         return NAME_IS_KEPT.proven("it is taken from its module where it is used", context.code(function))
     return NAME_IS_KEPT.decided(_name_is_bound_anew(root.value, context), root.value)
@@ -80,11 +77,8 @@ def callable_is_kept(function: cst.BaseExpression, word: str, context: FileConte
     return (*named, torchs_own_is_kept((word,), context))
 
 
-def torchs_own_is_kept(words: Iterable[str], context: FileContext) -> Decision:
+def torchs_own_is_kept(_: Iterable[str], __: FileContext) -> Decision:
     """Decide whether nobody rebinds something of torch's own: ``torch.tensor = logged``."""
-    for word in words:
-        if (doubt := context.other_texts.binds_in_torch(word)) is not None:
-            return NAME_IS_KEPT.open(word, doubt)
     return NAME_IS_KEPT.proven("nobody rebinds it in torch")
 
 
@@ -111,15 +105,14 @@ def _name_is_bound_anew(word: str, context: FileContext) -> str | None:
     """Return who may rebind a name of this module, other than by writing it here."""
     if may_be_bound_by_text(context.tree, context):
         return f"this file may bind `{word}` by its text"
-    return context.other_texts.binds(word)
+    return None
 
 
 def _binds_in_python(word: str, context: FileContext) -> str | None:
     """Return who may rebind a function of Python's own: ``builtins.list = other``, ``patch("builtins.list")``."""
     if context.matches(_CHANGES_PYTHON):
         return f"this file may rebind `{word}`"
-    found = context.other_texts.matching("builtins", _CHANGES_PYTHON)
-    return f"`{os.path.basename(found[0])}` may rebind `{word}`" if found else None
+    return None
 
 
 class _Roots:
@@ -212,32 +205,22 @@ class _Roots:
 
     def doubts(self) -> Iterator[tuple[str, str | None]]:
         """Yield each name and attribute with who may rebind it; None for nobody."""
-        others = self._context.other_texts
         for word in self._names:
             yield word, _name_is_bound_anew(word, self._context)
-        for word in self._of_modules:
-            yield word, others.binds_in_modules(word)
-        for word in self._of_torch:
-            yield word, others.binds_in_torch(word)
         for word in self._of_python:
             yield word, _binds_in_python(word, self._context)
-        for word in self._of_cells:
-            yield word, others.binds_in_modules("cell_contents")
         if self._calls_module:
-            yield "forward", others.binds_in_modules("forward") or self._hooks()
+            yield "forward", self._hooks()
         unseen = sets_out_of_sight(self._context.tree, self._context)
         for owner, word in self._attributes:
             if owner and unseen:
                 yield word, f"this file may set `{word}` in another way than by an assignment"
-            elif owner:
-                yield word, others.overrides(owner, word) or others.binds_in_modules(word)
 
     def _hooks(self) -> str | None:
         """Return who may register a hook that gives something else than the module does."""
         if _HOOKS & self._context.attributes_by_word().keys():
             return "this file registers forward hooks"
-        found = (self._context.other_texts.calls(each, is_method=True) for each in sorted(_HOOKS))
-        return next((each for each in found if each is not None), None)
+        return None
 
 
 def _is_parameter(value: ast.expr, context: FileContext) -> bool:

@@ -41,7 +41,7 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     for spelled, root in _imported([each for each in before if not _may_be_left_out(each, context)], name):
         if not _means_another(root, at, around, context):
             return spelled, ()
-    if _means_another("torch", at, around, context) or _goes_out(context):
+    if _means_another("torch", at, around, context):
         return None
     if in_cells:
         return f"torch.{name}", (_import_torch_in_a_cell(context, imports, context.span(context.statements[0])[0]),)
@@ -64,9 +64,7 @@ def _means_another(word: str, at: cst.CSTNode, around: set[ast.AST], context: Fi
             return True
     if _is_bound_by_class(word, at, context) or _is_imported_otherwise(word, at, around, context):
         return True
-    if word in _bound_in_module(context.tree, context):
-        return True
-    return _root_of(at) != word and context.other_texts.binds(word) is not None
+    return word in _bound_in_module(context.tree, context)
 
 
 @remembered
@@ -117,11 +115,6 @@ def _is_imported_otherwise(word: str, at: cst.CSTNode, around: set[ast.AST], con
             if function is not None and context.span(node)[0] > context.span(at)[0]:
                 return True
     return len(meanings) > 1 or (word == "torch" and not meanings <= {"torch"})
-
-
-def _goes_out(context: FileContext) -> bool:
-    """Whether another file takes all names of the module, so that an import that is added binds ``torch`` there."""
-    return "__all__" not in context.stores(context.tree) and context.other_texts.takes_by_star("torch") is not None
 
 
 def _root_of(node: cst.CSTNode) -> str:

@@ -31,15 +31,11 @@ def is_not_none(node: cst.BaseExpression, context: FileContext) -> Decision:
 
 def _bound_anew(node: ast.expr, context: FileContext) -> str | None:
     """Return who may rebind what an expression comes from: a function of the project, or a name to `None`."""
-    others = context.other_texts
     for each, _ in _passed(node, context):
         match each:
             case ast.Call(func=function) if any("@" in name for name in context.value(function).names):
                 if (found := rebinding([function], context)) is not None:
                     return found[1]
-            case ast.Name(id=word) if isinstance(context.scope_that_binds(each), ast.Module):
-                if others.hands_none((f".{word}", "-1", word, "0")) is not None and (who := others.binds(word)):
-                    return who
     return None
 
 
@@ -51,9 +47,7 @@ def _may_be(node: ast.expr, context: FileContext) -> bool:
     if _is_tested(node, context) or (isinstance(node, ast.Name) and _is_replaced(node, context)):
         return False
     origins, flow = _origins(node, context), context.none_flow
-    if flow.leads_to_none(origins):
-        return True
-    return any(context.other_texts.hands_none(each) is not None for each in flow.entries(origins))
+    return flow.leads_to_none(origins)
 
 
 def _origins(node: ast.expr, context: FileContext) -> list[ast.expr]:

@@ -91,7 +91,6 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Kind, Mode, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.kept_meaning import callable_is_kept
 from torchlint.rules.evidence.removal import does_nothing, without
@@ -112,8 +111,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief_or("volatile", wrapper.volatile, context)
     effect, fix = _judged(wrapper, wrapper.volatile, context)
-    kept = (*callable_is_kept(wrapper.call.func, "Variable", context), warning_not_expected(node, context))
-    fix = fix and fix.assuming(*kept)
+    fix = fix and fix.assuming(*callable_is_kept(wrapper.call.func, "Variable", context))
     message = f"`{code}` is ignored since torch 0.4: {effect}"
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix)
 
@@ -248,7 +246,6 @@ RULE = Rule(
         "author-meant-this",
         "no-graph-needed",
         "name-keeps-its-meaning",
-        "warning-not-expected",
     ),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},

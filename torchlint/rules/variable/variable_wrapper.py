@@ -115,7 +115,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, defines
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, never_changed
 from torchlint.rules.evidence.container_members import doubt_of_taken
@@ -254,9 +254,8 @@ def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fi
 
 
 def _is_detach_of_tensors_alone(context: FileContext) -> bool:
-    """Whether nothing in the project but a tensor has a method ``detach``, so that it is refused by everything else."""
-    own = context.answer((defines, "detach"), lambda: defines(context.source.utf8, "detach"))
-    return not own and not context.uses_other_frameworks and context.other_texts.defines("detach") is None
+    """Whether nothing in the file but a tensor has a method ``detach``, so that it is refused by everything else."""
+    return not context.is_defined("detach") and not context.uses_other_frameworks
 
 
 def _for_tensors(
