@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setter
+from torchlint.inference.program.initialised_parameters import LISTING, written_in
+from torchlint.inference.program.module_files import is_of_tests
 from torchlint.inference.program.name_takers import importer, sure_takers, takers
 from torchlint.inference.program.tensor_classes import tensor_classes
 from torchlint.inference.program.tracers import tracer
@@ -20,6 +22,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 TRACES, TAKES, IMPORTS, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "import", "subclasses", "word", "surely"
+INITIALISES, TESTS = "parameter", "tests"
 
 
 def ask(question: Question) -> str | None:
@@ -33,6 +36,15 @@ def ask(question: Question) -> str | None:
 def _spelling(words: WordIndex, _: str, word: str) -> str:
     """Return the files that hold a word, each with its digest, one on a line."""
     return "\n".join(f"{each.digest} {each.shown}" for each in words.holding(word))
+
+
+def _initialiser(words: WordIndex, own: str, word: str, kind: str, *lineage: str) -> str | None:
+    """Return who may write to a parameter of a name in a class of a line: among tests, or among all other files."""
+    for each in words.holding_any((word, *LISTING)):
+        is_other = each.path != own and (kind == TESTS) is is_of_tests(each.shown)
+        if is_other and each.told(written_in).may_hold(word, lineage):
+            return f"`{each.shown}` may initialise `{word}`"
+    return None
 
 
 def look_again() -> None:
@@ -57,4 +69,5 @@ _FLAGS: dict[str, Callable[..., str | None]] = {
     IMPORTS: importer,
     SUBCLASSES: tensor_classes,
     SPELLS: _spelling,
+    INITIALISES: _initialiser,
 }

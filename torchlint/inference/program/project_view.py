@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+from collections.abc import Collection
 
+from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.project_texts import (
     IMPORTS,
+    INITIALISES,
     SPELLS,
     SUBCLASSES,
     SURELY,
     TAKES,
+    TESTS,
     TRACES,
     Question,
     ask,
@@ -29,7 +34,7 @@ class ProjectView:
         """Begin; ``root`` is None for a text that lies nowhere: it is a project of its own."""
         self._root = root
         self._own = own
-        self._text = index.source.utf8
+        self._index = index
         self.asked: dict[Question, str | None] = {}
 
     def sets(self, *kinds: str) -> str | None:
@@ -44,13 +49,13 @@ class ProjectView:
     @property
     def subclasses_tensors(self) -> str | None:
         """Which class below ``Tensor`` this file defines or names, with where it is defined."""
-        if own := below("Tensor", classes_in(self._text)):
+        if own := below("Tensor", classes_in(self._index.source.utf8)):
             return f"this file defines `{own[0]}`, a subclass of `Tensor`"
         if self._root is None:
             return None
         for line in (self._ask(SUBCLASSES) or "").splitlines():
             shown, _, name = line.rpartition(" ")
-            if re.search(rb"\b%b\b" % re.escape(name.encode()), self._text):
+            if re.search(rb"\b%b\b" % re.escape(name.encode()), self._index.source.utf8):
                 return f"`{name}` of `{shown}` is a subclass of `Tensor`"
         return None
 
@@ -61,6 +66,19 @@ class ProjectView:
     def imports_from_here(self, name: str) -> str | None:
         """Return who imports a name from this module, so that it fails where the name is gone."""
         return self._ask(SURELY, name)
+
+    def initialises(self, word: str, lineage: Collection[str]) -> str | None:
+        """Return who may write to a parameter in an attribute of a name, this file included and tests left out.
+
+        ``lineage``: the names of the class that keeps it and of its bases.
+        """
+        if self._index.told(_written, self._index.tree).may_hold(word, lineage):
+            return f"this file may initialise `{word}`"
+        return self._ask(INITIALISES, word, "", *sorted(lineage))
+
+    def tests_initialise(self, word: str) -> str | None:
+        """Return which test may write to a parameter in an attribute of a name."""
+        return self._ask(INITIALISES, word, TESTS)
 
     @property
     def importer(self) -> str | None:
@@ -87,3 +105,7 @@ class ProjectView:
         if question not in self.asked:
             self.asked[question] = ask(question)
         return self.asked[question]
+
+
+def _written(index: AstIndex, _: ast.Module) -> Written:
+    return written_parameters(index)

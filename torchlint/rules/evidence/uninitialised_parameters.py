@@ -20,11 +20,8 @@ _OF_SHAPE = frozenset(
     "shape size dim ndim numel nelement device dtype requires_grad grad is_cuda layout names element_size data_ptr "
     "register_hook retain_grad stride storage is_contiguous requires_grad_".split()
 )
-_WRITING = (
-    rb"\b\w+_\([^\n]*\.%b\b|\.%b\b(?:\.data)?(?:\[[^\]\n]*\])?(?:\.\w+_\(|\s*[-+*/]?=(?!=))"
-    rb"|\bparameters\(\)[^\n]*:\s*\n(?:[^\n]*\n){0,5}?[^\n]*(?:\binit\.|\w_\(|\.data\b)"
-)
-"""How a parameter is written to by its name, or all of a module are in a loop."""
+_SET_BELOW = rb"\bclass\s+\w+\s*\([^)]*\b%b\b[^)]*\):.*\bself\.%b\s*=(?!=)"
+"""A class below that sets an attribute anew."""
 _LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
 _TRAINING = ("backward", "training_step")
@@ -47,14 +44,17 @@ def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[s
     read = _read(word, call, owner, context)
     if read is None:
         return None
-    others, writing = context.other_texts, re.compile(_WRITING.replace(b"%b", re.escape(word.encode())), re.MULTILINE)
-    if context.matches(writing) or any(others.matching(each, writing) for each in (word, "parameters")):
+    others = context.other_texts
+    lineage = frozenset(body.name for _, body in context.module_lineage(owner))
+    below = re.compile(_SET_BELOW % (re.escape(owner.name.encode()), re.escape(word.encode())), re.DOTALL)
+    if others.matching(owner.name, below) or others.initialises(word, lineage):
         return None
     loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
-    if loaded and not is_trained and all(others.spelling(each) == [] for each in _TRAINING):
+    is_trained = is_trained or any(others.spelling(each) != [] for each in _TRAINING)
+    if loaded and not is_trained:
         return None  # the weights are those of a checkpoint
-    is_in_sight = not loaded and others.importer is None
+    is_in_sight = not loaded and (is_trained or others.importer is None) and not others.tests_initialise(word)
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
 
 
