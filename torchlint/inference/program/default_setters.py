@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator
 
 from torchlint.inference.program.frameworks import OTHERS
-from torchlint.inference.program.source_files import tree_in
 from torchlint.inference.program.word_index import ProjectFile, WordIndex
 from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 SETTERS = {"set_default_dtype": DTYPE, "set_default_device": DEVICE, "set_default_tensor_type": TENSOR_TYPE}
 
-_ENTERED = re.compile(rb"with [^\n#]*device|@[^\n#]*device|enter_context\([^\n#]*device")
+_ENTERED = re.compile(rb"with \(?\s*[^\n#]*device|with [\w.]+:|@[^\n#]*device|enter_context\([^\n#]*device")
 _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 """``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 
@@ -28,7 +27,7 @@ def setter(words: WordIndex, own: str, kind: str) -> str | None:
 def _set(file: ProjectFile) -> frozenset[str]:
     named = [each for each in SETTERS if each.encode() in file.words]
     text = file.text if named or b"torch" in file.words else b""
-    return defaults_set(text, tree_in(file.path, text)) if named or _ENTERED.search(text) else frozenset()
+    return defaults_set(text, file.tree) if named or _ENTERED.search(text) else frozenset()
 
 
 def defaults_set(text: bytes, index: AstIndex | None) -> frozenset[str]:
@@ -39,10 +38,13 @@ def defaults_set(text: bytes, index: AstIndex | None) -> frozenset[str]:
     if b"set_default_" in text:
         names = {each.attr for each in index.nodes(ast.Attribute)} | {each.id for each in index.nodes(ast.Name)}
         names |= {each.name for node in index.nodes(ast.ImportFrom) for each in node.names}
+        names |= {each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str)}
         found |= {kind for word, kind in SETTERS.items() if word in names}
     if _ENTERED.search(text):
         modules = dict(imported(index))
-        found |= {DEVICE for each in _entered(index) if _is_device(each, modules)}
+        made = (each for each in index.nodes(ast.Assign) if _is_device(each.value, modules))
+        kept = {tuple(dotted(target)) for each in made for target in each.targets} - {()}
+        found |= {DEVICE for each in _entered(index) if _is_device(each, modules) or tuple(dotted(each)) in kept}
     return frozenset(found)
 
 

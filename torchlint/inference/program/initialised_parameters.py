@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from torchlint.inference.program.source_files import tree_in
 from torchlint.inference.program.word_index import ProjectFile
 from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
@@ -83,7 +82,7 @@ def _is_mode_of_a_file(above: ast.AST | None) -> bool:
 
 def written_in(file: ProjectFile) -> Written:
     """Return what a file of the project may write to."""
-    index = tree_in(file.path, file.text)
+    index = file.tree
     return written_parameters(index) if index is not None else EVERYTHING
 
 

@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Collection
 
-from torchlint.inference.program.source_files import tree_in
 from torchlint.inference.program.word_index import ProjectFile, WordIndex, module_word
+from torchlint.syntax.places import word_of
 
 Taken = frozenset[tuple[str, str]]
 """The last word of a module and a name that is taken of it: ``*`` for all names, ``.name`` for an attribute."""
@@ -61,13 +61,17 @@ def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
     return ", ".join(filter(None, clauses)) or None
 
 
-def _import_words(file: ProjectFile) -> frozenset[bytes]:
+def import_words(text: bytes) -> frozenset[bytes]:
     """Return the words of the statements that import something."""
-    return frozenset(word for each in _IMPORTS.findall(file.text) for word in re.findall(rb"\w+", each))
+    return frozenset(word for each in _IMPORTS.findall(text) for word in re.findall(rb"\w+", each))
+
+
+def _import_words(file: ProjectFile) -> frozenset[bytes]:
+    return import_words(file.text)
 
 
 def _taken(file: ProjectFile) -> Taken:
-    index = tree_in(file.path, file.text)
+    index = file.tree
     if index is None:
         return frozenset()
     here, found, modules = os.path.basename(os.path.dirname(file.path)), set[tuple[str, str]](), dict[str, str]()
@@ -76,10 +80,15 @@ def _taken(file: ProjectFile) -> Taken:
         modules.update((each.asname or each.name, each.name) for each in node.names)
     for plain in index.nodes(ast.Import):
         modules.update((each.asname or each.name, each.name.rpartition(".")[2]) for each in plain.names)
-    for read in index.nodes(ast.Attribute):
-        if isinstance(read.value, ast.Name | ast.Attribute):
-            last = read.value.attr if isinstance(read.value, ast.Attribute) else read.value.id
-            found.add((modules.get(last, last), f".{read.attr}"))
+    reads = [(each.value, each.attr) for each in index.nodes(ast.Attribute)]
+    for call in index.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(word)), *_]):
+                reads.append((owner, word))
+    for owner, word in reads:
+        if isinstance(owner, ast.Name | ast.Attribute):
+            last = word_of(owner)
+            found.add((modules.get(last, last), f".{word}"))
     return frozenset(found)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection
 
 from torchlint.inference.program.initialised_parameters import Written, written_parameters
+from torchlint.inference.program.name_takers import import_words
 from torchlint.inference.program.project_texts import (
     IMPORTS,
     INITIALISES,
@@ -22,6 +23,7 @@ from torchlint.inference.program.project_texts import (
 )
 from torchlint.inference.program.source_files import read_whole
 from torchlint.inference.program.tensor_classes import below, classes_in
+from torchlint.inference.program.word_index import module_word
 from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
@@ -48,14 +50,16 @@ class ProjectView:
 
     @property
     def subclasses_tensors(self) -> str | None:
-        """Which class below ``Tensor`` this file defines or names, with where it is defined."""
+        """Which class below ``Tensor`` this file defines or names, or has from a file that defines it."""
         if own := below("Tensor", classes_in(self._index.source.utf8)):
             return f"this file defines `{own[0]}`, a subclass of `Tensor`"
         if self._root is None:
             return None
         for line in (self._ask(SUBCLASSES) or "").splitlines():
             shown, _, name = line.rpartition(" ")
-            if re.search(rb"\b%b\b" % re.escape(name.encode()), self._index.source.utf8):
+            text = self._index.source.utf8
+            words = {module_word(shown).encode()} & import_words(text)
+            if words or re.search(rb"\b%b\b" % re.escape(name.encode()), text):
                 return f"`{name}` of `{shown}` is a subclass of `Tensor`"
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from torchlint.inference.program.word_index import ProjectFile, WordIndex
 
-_CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^()\[\]]*)\)", re.MULTILINE)
+_CLASS = re.compile(rb"(?:^[ \t]*class[ \t]+|\btype\(\s*[\"'])(\w+)(?:[\"']\s*,)?[ \t]*\(([^()\[\]]*)\)", re.MULTILINE)
 _WORD = re.compile(rb"\w+(?=\s*(?:,|$))")
 """The last word of a base."""
 
@@ -18,7 +18,7 @@ def tensor_classes(words: WordIndex, _: str) -> str | None:
     waiting = ["Tensor"]
     while waiting:
         base = waiting.pop()
-        for file in words.holding("class", base):
+        for file in words.holding(base):
             for name in below(base, file.told(_classes)):
                 if name not in found:
                     found[name] = file.shown

@@ -11,11 +11,12 @@ _TRACING = (
     b"jit.trace", b"trace_module", b"get_trace_graph", b"from torch.jit", b"from torch.onnx", b"onnx.export",
     b"onnx._export", b"onnx.dynamo_export", b"torch.export.", b"from torch.export", b"_dynamo.export", b"make_fx",
     b"to_torchscript", b"to_onnx", b"log_graph=True", b"jit.script", b"from torch.fx", b"symbolic_trace",
-    b"ScriptModule", b"script_method", b"torch.compile", b"FlopCountAnalysis",
+    b"ScriptModule", b"script_method", b"torch.compile", b"FlopCountAnalysis", b"onnx.utils.", b"torch_neuron",
+    b"torch.neuron.", b"example_input=",
 )  # fmt: skip
 _OTHERWISE = re.compile(
-    rb"from torch import[^\n#]*\b(?:jit|onnx|export|fx|compile)\b|import torch\.(?:jit|onnx|export|fx)\b"
-    rb"|^[^#\n]*\badd_graph\(",
+    rb"from torch import(?:\s*\([^)]*|[^\n#]*)\b(?:jit|onnx|export|fx|compile)\b|import torch\.(?:jit|onnx|export|fx)\b"
+    rb"|^[^#\n]*(?:\btorch\.(?:jit|onnx|export|fx)\s*(?:[,)\]]|$)|\badd_graph\()",
     re.MULTILINE,
 )
 """A module that traces, by a name that only the text knows, and the trace that TensorBoard shows of a module."""

@@ -8,8 +8,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from torchlint.inference.program.source_files import code_in, python_files, read_whole
+from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.source import files
+from torchlint.syntax.ast_index import AstIndex
 
 Answer = TypeVar("Answer")
 
@@ -40,9 +41,9 @@ class ProjectFile:
         return code_in(self.path)
 
     @property
-    def module(self) -> str:
-        """What the file is called by those who import it."""
-        return module_word(self.path)
+    def tree(self) -> AstIndex | None:
+        """The tree of the code, read anew; None where it does not parse."""
+        return tree_in(self.path, read_whole(self.path) or b"")
 
     @cached_property
     def digest(self) -> str:

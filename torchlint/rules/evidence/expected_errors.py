@@ -47,7 +47,12 @@ def _is_expected(place: ast.AST, context: FileContext, is_answered_alike: bool) 
             case ast.Call() if below is not above.func and _expects(above):  # assertRaises(E, lambda: x.numpy())
                 return True
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return any(_EXPECTS.search(ast.unparse(each)) for each in above.decorator_list)
+                if any(_EXPECTS.search(ast.unparse(each)) for each in above.decorator_list):
+                    return True
+                outer = context.function_around(above)  # which may call it under `pytest.raises`
+                uses = context.names_by_word().get(above.name, ()) if outer is not None else ()
+                own = (each for each in uses if context.function_around(each) is outer)
+                return any(_is_expected(each, context, is_answered_alike) for each in own)
         below = above
     return False
 

@@ -41,7 +41,7 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     for spelled, root in _imported([each for each in before if not _may_be_left_out(each, context)], name):
         if not _means_another(root, at, around, context):
             return spelled, ()
-    if _means_another("torch", at, around, context):
+    if _means_another("torch", at, around, context) or _goes_out(context):
         return None
     if in_cells:
         return f"torch.{name}", (_import_torch_in_a_cell(context, imports, context.span(context.statements[0])[0]),)
@@ -115,6 +115,11 @@ def _is_imported_otherwise(word: str, at: cst.CSTNode, around: set[ast.AST], con
             if function is not None and context.span(node)[0] > context.span(at)[0]:
                 return True
     return len(meanings) > 1 or (word == "torch" and not meanings <= {"torch"})
+
+
+def _goes_out(context: FileContext) -> bool:
+    """Whether another file takes all names of the module, so that an import that is added binds ``torch`` there."""
+    return "__all__" not in context.stores(context.tree) and bool(context.other_texts.takes("torch", by_star=True))
 
 
 def _root_of(node: cst.CSTNode) -> str:

@@ -65,7 +65,8 @@ def is_tensor(x):
 
 Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for `isinstance`
 in a file that traces, scripts or compiles code, or that such a file imports: the answer is another one there. No fix
-where the name `torch` stands or may stand for something else.
+where the name `torch` stands or may stand for something else, and where the `import torch` that is needed would go
+out by another file's `import *`.
 
 A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
 shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
