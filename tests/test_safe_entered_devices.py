@@ -1,4 +1,4 @@
-"""Projects run before and after `--fix`: a default device that a block enters under another name."""
+"""Projects run before and after `--fix`: a default device that a block enters, and who reads what sets a default."""
 
 from __future__ import annotations
 
@@ -11,82 +11,38 @@ from tests.before_and_after import check_runs_alike
 NETS = "import torch\n\n\ndef made():\n    return torch.Tensor(2, 3).zero_()\n"
 FOLLOWING = NETS.replace("torch.Tensor(2, 3).zero_()", "torch.zeros(2, 3)")
 ON_CPU = NETS.replace("torch.Tensor(2, 3).zero_()", 'torch.zeros(2, 3, device="cpu")')
-PICK = "import torch\n\n\ndef pick(name='meta'):\n    return {}\n"
-MAIN = "import contextlib\n\nfrom nets import made\nfrom places import pick\n\n{}"
+MAIN = "import contextlib\nimport torch\nfrom nets import made\n\n{}"
 ENTERED = {
-    "a call": (PICK.format("torch.device(name)"), "with pick():\n    print(made().device)\n"),
-    "a name": (PICK.format("torch.device(name)"), "gpu = pick()\nwith gpu:\n    print(made().device)\n"),
-    "one of two": (
-        PICK.format("torch.device(name)"),
-        "with contextlib.nullcontext(1), pick('meta'):\n    print(made().device)\n",
-    ),
-    "one of several lines": (
-        PICK.format("torch.device(name)"),
-        "with (\n    contextlib.nullcontext(1),\n    pick(),\n):\n    print(made().device)\n",
-    ),
-    "a conditional": (
-        PICK.format("torch.device(name) if name else None"),
-        "with contextlib.nullcontext() if not made else pick():\n    print(made().device)\n",
-    ),
+    "a device": "with torch.device('meta'):\n    print(made().device)\n",
+    "a name": "gpu = torch.device('meta')\nwith gpu:\n    print(made().device)\n",
+    "a name that speaks of a device": "device = torch.device('meta')\nwith device:\n    print(made().device)\n",
+    "one of several": "with contextlib.nullcontext(1), torch.device('meta'):\n    print(made().device)\n",
     "a stack": (
-        PICK.format("torch.device(name)"),
-        "with contextlib.ExitStack() as stack:\n    stack.enter_context(pick())\n    print(made().device)\n",
+        "with contextlib.ExitStack() as stack:\n    stack.enter_context(torch.device('meta'))\n"
+        "    print(made().device)\n"
     ),
-    "a device that is bound first": (
-        "import torch\n\n\ndef pick():\n    chosen = torch.device('meta')\n    return chosen\n",
-        "with pick():\n    print(made().device)\n",
-    ),
-    "a lambda": ("import torch\n\npick = lambda: torch.device('meta')\n", "with pick():\n    print(made().device)\n"),
-    "a method": (
-        "import torch\n\n\nclass Host:\n    def there(self):\n        return torch.device('meta')\n\n\npick = Host()\n",
-        "with pick.there():\n    print(made().device)\n",
-    ),
-    "a table": (
-        "import torch\n\npick = {'x': torch.device('meta')}\n",
-        "with pick.get('x'):\n    print(made().device)\n",
-    ),
-    "its class": (
-        PICK.format("torch.device(name)"),
-        "import torch\n\nplace = pick()\ntype(place).__enter__(place)\nprint(made().device)\n"
-        "type(place).__exit__(place, None, None, None)\n",
-    ),
+    "a decorator": "@torch.device('meta')\ndef run():\n    print(made().device)\n\n\nrun()\n",
+    "a setter by its name": "getattr(torch, 'set_default_device')('meta')\nprint(made().device)\n",
 }
 NOT_ENTERED = {
-    "nothing": (PICK.format("torch.device(name)"), "print(pick(), made().device)\n"),
-    "an argument": (
-        PICK.format("torch.zeros(2, device=torch.device(name))"),
-        "with contextlib.nullcontext(pick()):\n    print(made().device)\n",
-    ),
-    "a device of CUDA": (
-        PICK.format("torch.cuda.device(None)"),
-        "import torch\n\nwith torch.no_grad(), contextlib.suppress(KeyError):\n    print(made().device)\n",
-    ),
-    "a test": (
-        PICK.format("contextlib.nullcontext() if torch.device(name) else None").replace(
-            "import torch", "import contextlib\n\nimport torch"
-        ),
-        "with pick():\n    print(made().device)\n",
-    ),
-}  # fmt: skip
+    "nothing": "print(torch.device('meta'), made().device)\n",
+    "an argument": "with contextlib.nullcontext(torch.device('meta')):\n    print(made().device)\n",
+    "other contexts": "with torch.no_grad(), contextlib.suppress(KeyError):\n    print(made().device)\n",
+    "a GPU that is meant": "with torch.cuda.device(-1):\n    print(made().device)\n",
+    "a comment": "# torch.set_default_device('meta')\nprint(made().device)\n",
+}
 
 
 @pytest.mark.parametrize("way", NOT_ENTERED)
 def test_what_enters_no_device_leaves_the_default(tmp_path: Path, way: str) -> None:
-    places, body = NOT_ENTERED[way]
-    files = {"nets.py": NETS, "places.py": places, "main.py": MAIN.format(body)}
+    files = {"nets.py": NETS, "main.py": MAIN.format(NOT_ENTERED[way])}
     assert check_runs_alike(tmp_path, files, "nets.py") == {"nets.py": FOLLOWING}
 
 
 @pytest.mark.parametrize("way", ENTERED)
-def test_a_device_that_is_entered_by_another_name_is_not_followed(tmp_path: Path, way: str) -> None:
-    places, body = ENTERED[way]
-    files = {"nets.py": NETS, "places.py": places, "main.py": MAIN.format(body)}
+def test_where_a_device_is_entered_the_host_is_written(tmp_path: Path, way: str) -> None:
+    files = {"nets.py": NETS, "main.py": MAIN.format(ENTERED[way])}
     assert check_runs_alike(tmp_path, files, "nets.py") == {"nets.py": ON_CPU}
-
-
-def test_a_function_of_the_same_file_gives_the_device(tmp_path: Path) -> None:
-    body = "\n\ndef on(name):\n    return torch.device(name)\n\n\nwith on('meta'):\n    print(made().device)\n"
-    assert check_runs_alike(tmp_path, {"main.py": NETS + body}) == {"main.py": ON_CPU + body}
 
 
 @pytest.mark.parametrize(("first", "is_read"), [("#!/usr/bin/env python", True), ("Notes on the training:", False)])

@@ -76,21 +76,6 @@ def test_writes_that_a_trace_misses_stay(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- errors that are expected
 EXPECTED = {
-    "a wrapper that refuses": """
-import torch
-from torch.autograd import Variable
-
-
-def wrapped(x):
-    return Variable(x)
-
-
-for each in ([1.0], torch.ones(2)):
-    try:
-        print(wrapped(each))
-    except TypeError:
-        print("no tensor")
-""",
     "a handler": """
 import torch
 
@@ -112,20 +97,6 @@ def test_refused():
 
 
 test_refused()
-""",
-    "a caller": """
-import torch
-
-
-def converted():
-    weight = torch.ones(2, requires_grad=True)
-    return weight.numpy()
-
-
-try:
-    print(converted())
-except (OSError, RuntimeError) as error:
-    print(type(error))
 """,
     "a function handed over": """
 import unittest

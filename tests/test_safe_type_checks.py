@@ -98,11 +98,6 @@ TORCH_IS_ANOTHER = {
         "main.py": VARIABLE + '\n\nclass Versions:\n    torch = "2.0"\n'
         "\n    def ask(self, x: Variable):\n        return x\n\n\nprint(Versions().ask(3))\n",
     },
-    "a patch": {
-        "main.py": "from unittest import mock\nimport nets\n\n"
-        'with mock.patch("nets.torch"):\n    print(nets.is_tensor(3))\n',
-        "nets.py": "import torch\n" + VARIABLE + ASKED,
-    },
     "an import that goes out": {
         "main.py": "torch = None\n" + TAKEN + 'print("no torch" if torch is None else "torch")\n',
         "nets.py": VARIABLE + ASKED,
@@ -118,8 +113,6 @@ def test_torch_is_not_written_where_it_may_mean_something_else(tmp_path: Path, f
 # ---------------------------------------------------------------------- who reads annotations
 ANNOTATED = HEAD + "\ndef show(x: Variable, n: int = 0):\n    return n\n"
 RECORD = HEAD + "\nclass Record:\n    x: Variable = None\n    n: int = 0\n"
-REGISTRY = "from functools import singledispatch\n\n\n@singledispatch\ndef kind(x):\n    return 0\n"
-
 NOT_READ = {
     "nobody reads": {"main.py": "import nets\n\nprint(nets.show(1))\n", "nets.py": ANNOTATED},
     "others are read": {
@@ -143,41 +136,3 @@ NOT_READ = {
 def test_an_annotation_that_nobody_reads_is_replaced(tmp_path: Path, files: dict[str, str]) -> None:
     changed = check_runs_alike(tmp_path, files)
     assert any(": torch.Tensor" in text for text in changed.values())
-
-
-READ = {
-    "a signature": {
-        "main.py": "import inspect\nimport nets\n\nprint(inspect.signature(nets.show))\n",
-        "nets.py": ANNOTATED,
-    },
-    "hints of an imported name": {
-        "main.py": "from typing import get_type_hints\nfrom nets import show\n\nprint(get_type_hints(show))\n",
-        "nets.py": ANNOTATED,
-    },
-    "the attribute": {"main.py": "import nets\n\nprint(nets.show.__annotations__)\n", "nets.py": ANNOTATED},
-    "a registry": {
-        "main.py": ANNOTATED + "\n\n" + REGISTRY + "\n\nkind.register(show)\nprint(kind(torch.ones(1)))\n",
-    },
-    "a registry of another file": {
-        "main.py": "import nets\nimport torch\nfrom kinds import kind\n\nkind.register(nets.show)\n"
-        "print(kind(torch.ones(1)))\n",
-        "nets.py": ANNOTATED,
-        "kinds.py": REGISTRY,
-    },
-    "fields of a class": {"main.py": "import nets\n\nprint(nets.Record.__annotations__)\n", "nets.py": RECORD},
-    "a dataclass that is made by a call": {
-        "main.py": "from dataclasses import dataclass, fields\nimport nets\n\n"
-        "print([each.type for each in fields(dataclass(nets.Record))])\n",
-        "nets.py": RECORD,
-    },
-    "a class that is derived from one of another file": {
-        "main.py": "import nets\n\nprint(nets.Part.seen)\n",
-        "nets.py": HEAD + "from base import Base\n\n\nclass Part(Base):\n    x: Variable = None\n",
-        "base.py": "class Base:\n    def __init_subclass__(cls):\n        cls.seen = cls.__annotations__\n",
-    },
-}
-
-
-@pytest.mark.parametrize("files", READ.values(), ids=READ)
-def test_an_annotation_that_somebody_reads_stays(tmp_path: Path, files: dict[str, str]) -> None:
-    assert check_runs_alike(tmp_path, files) == {}

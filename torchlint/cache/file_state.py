@@ -146,11 +146,9 @@ class Answers:
     def _signature(self, root: str) -> str | None:
         """Return a text that changes with any file of a project; None where a file may change without its stamp."""
         from torchlint.inference.program.source_files import python_files
-        from torchlint.inference.program.warning_filters import FILES
 
         paths = python_files(root)
-        options = filter(os.path.isfile, (os.path.join(root, each) for each in FILES))
-        return self._stamped(root, sorted([*paths, *options])) if paths is not None else None
+        return self._stamped(root, sorted(paths)) if paths is not None else None
 
     def _stamped(self, root: str, paths: Iterable[str]) -> str | None:
         from hashlib import sha256
@@ -165,4 +163,4 @@ class Answers:
 
 
 def _key(root: str) -> str:
-    return f"answers {root}"
+    return f"flags {root}"

@@ -159,20 +159,13 @@ ERROR_NOT_EXPECTED = Assumption(
     "error-not-expected",
     "nobody relies on the error of the old code",
     "no handler and no test that expects errors is around",
-    "Nobody waits for the error that the old code raises and the new code does not: a handler, `pytest.raises`, a test "
-    "that is marked as failing.",
-)
-WARNING_NOT_EXPECTED = Assumption(
-    "warning-not-expected",
-    "nobody relies on the warning of the old code",
-    "no test that expects warnings is around, and nothing makes errors of them",
-    "Nobody waits for the warning that torch or NumPy gives of the old code and not of the new: `pytest.warns`, a list "
-    "of recorded warnings, a filter that makes errors of them.",
+    "Nothing in the same function waits for the error that the old code raises and the new code does not: a handler, "
+    "`pytest.raises`, a mark of a test that fails.",
 )
 NOT_TRACED = Assumption(
     "not-traced",
     "the code is not traced or scripted",
-    "no file of the project traces or scripts code",
+    "neither this file nor one that imports it traces or scripts code",
     "No tracer records the code: a trace keeps what `.data` gives as a constant, and follows `.detach()`; it keeps the "
     "size that `torch.Tensor` is given, and follows that of `torch.empty`; it lets gradients pass `Variable(x)`.",
 )
@@ -284,12 +277,6 @@ NO_OWN_METHOD = Assumption(
     "the method of `{}` is torch's own",
     "it is a tensor of torch",
     "The method is torch's: a class of your own may have one of the same name that takes other arguments.",
-)
-ANNOTATION_NOT_READ = Assumption(
-    "annotation-not-read",
-    "nobody reads the annotation at run time",
-    "no decorator and no class asks for it",
-    "Nobody reads the annotation at run time, as `functools.singledispatch` does.",
 )
 NO_LEGACY_DEVICE = Assumption(
     "no-legacy-constructor-follows",

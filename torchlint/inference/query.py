@@ -187,8 +187,8 @@ class Analysis:
         """What the project's other files say of which a fix must know."""
         place = self._file.place
         if place is None or os.path.basename(place.path).startswith("<"):  # `<source>`: a text that lies nowhere
-            return ProjectView(None, "", index=self.index)
-        return ProjectView(place.root, place.path, place.above_packages, self.index)
+            return ProjectView(None, "", self.index)
+        return ProjectView(place.root, place.path, self.index)
 
     # ------------------------------------------------------------------ reasons
     def why(self, reason: Reason | None) -> tuple[str, ...]:

@@ -40,14 +40,11 @@ from torchlint.inference.models.operations import (
 )
 from torchlint.inference.program import binders, bindings
 from torchlint.inference.program.bindings import SCOPES, Loop
-from torchlint.inference.program.callers import call_index, who_expects
 from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.run_later import deferred_around, runs_later
-from torchlint.inference.program.signals import ERROR, REFUSAL, WARNING, Signal
-from torchlint.inference.program.text_patterns import binds_initialisers, defines, records_traces, traces_or_scripts
-from torchlint.inference.program.warning_filters import makes_errors
+from torchlint.inference.program.tracers import traces
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall, handed_to
 from torchlint.rules.drafts import Draft, Rule
@@ -377,40 +374,21 @@ class FileContext:
 
     @property
     def defaults_set(self) -> frozenset[str]:
-        """Which of torch's defaults the file may set: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
-        index, enters = self._index if self.is_parsed else None, self.other_texts.enters_device
-        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index, enters))
-
-    def errors_taken(self, place: ast.AST, is_answered_alike: bool) -> str | None:
-        """Return who may expect an error that is raised at a place, as a clause; None for nobody.
-
-        Asked are the file as it is, and all files of the project as they lie on the disk.
-        ``is_answered_alike``: the new code raises another error there; then it only matters who tells the two apart.
-        """
-        return self._taken(place, REFUSAL if is_answered_alike else ERROR)
-
-    def warnings_taken(self, place: ast.AST) -> str | None:
-        """Return who may expect a warning that is given at a place, as :meth:`errors_taken` does."""
-        if self.answer((makes_errors, None), lambda: makes_errors(self.source.utf8, lambda: self._index)):
-            return "this file may make errors of warnings"
-        return self.other_texts.makes_errors or self._taken(place, WARNING)
-
-    def _taken(self, place: ast.AST, signal: Signal) -> str | None:
-        known = self.answer((call_index, signal), lambda: call_index(self._index, signal))
-        return who_expects(place, signal, self._index, known, self.other_texts.takes_signal)
+        """Which of torch's defaults the file sets: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
+        index = self._index if self.is_parsed else None
+        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index))
 
     @property
     def other_texts(self) -> ProjectView:
         """What the project's other files say of which a fix must know."""
         return self._analysis.other_texts
 
-    def is_defined(self, method: str) -> bool:
-        """Whether a class of the file or of the project may have a method of a name."""
-        return defines(self.source.utf8, method) or self.other_texts.defines(method) is not None
-
-    def is_computed(self, attribute: str) -> bool:
-        """Whether a class of the file or of the project may compute an attribute of a name, by a property say."""
-        return defines(self.source.utf8, attribute, is_read=True) or self.other_texts.computes(attribute) is not None
+    def is_defined(self, word: str) -> bool:
+        """Whether the file defines a function of a name, or a class of it binds the name in its body."""
+        if any(each.name == word for each in self._index.functions):
+            return True
+        stores = (each for each in self.names_by_word().get(word, ()) if isinstance(each.ctx, ast.Store))
+        return any(isinstance(self.nearest(each, *FUNCTIONS, ast.ClassDef), ast.ClassDef) for each in stores)
 
     def matches(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether a pattern is found anywhere in the file's text."""
@@ -458,11 +436,11 @@ __all__ = [
     "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
-    "arguments_of", "binds_initialisers", "block_with", "blocks_of", "canonical", "children",
-    "decorators_of", "defaults_of", "deferred_around", "defines", "earlier_in_block", "elements_of", "first_parameter",
+    "arguments_of", "block_with", "blocks_of", "canonical", "children",
+    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
     "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",
-    "plain_parameters", "positional_parameters", "records_traces", "remembered", "root_of_name", "root_of_place",
-    "runs_later", "seems_device", "semantic_children", "shortened", "traces_or_scripts", "unpacks", "word_of",
+    "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
+    "runs_later", "seems_device", "semantic_children", "shortened", "traces", "unpacks", "word_of",
     "written_argument",
 ]  # fmt: skip

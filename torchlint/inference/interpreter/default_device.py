@@ -6,7 +6,7 @@ import ast
 
 from torchlint.inference.lattice import Device
 from torchlint.inference.models.devices import last_word_of_name, place_named
-from torchlint.inference.program.device_makers import imported, makes_device
+from torchlint.inference.program.default_setters import imported, makes_device
 from torchlint.syntax.ast_index import AstIndex
 
 _SETS_TYPE = "set_default_tensor_type"

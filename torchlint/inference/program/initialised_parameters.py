@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from torchlint.inference.program.word_index import ProjectFile
 from torchlint.inference.program.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import elements_of, is_called_self, word_of
@@ -77,6 +78,12 @@ def _is_mode_of_a_file(above: ast.AST | None) -> bool:
         case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
             return True
     return False
+
+
+def written_in(file: ProjectFile) -> Written:
+    """Return what a file of the project may write to."""
+    index = file.tree
+    return written_parameters(index) if index is not None else EVERYTHING
 
 
 # ---------------------------------------------------------------------- one attribute

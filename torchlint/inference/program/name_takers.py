@@ -1,72 +1,98 @@
-"""What the texts of a project do with names of others, each text read once for all names that are asked of it."""
+"""Which files import a module, and which take a name from it: by import, as an attribute, by ``import *``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import ast
+import os
+import re
+from collections.abc import Collection
 
-from torchlint.inference.program.outside_uses import Taken, Uses, names_taken, uses_of
-from torchlint.inference.program.source_files import read_whole, text_and_tree
-from torchlint.inference.program.use_signs import Signs, may_bind
+from torchlint.inference.program.word_index import ProjectFile, WordIndex, module_word
+from torchlint.syntax.places import word_of
 
-MayTake = Callable[[bytes, str, Signs], bool]
-"""Tells by a text's bytes whether something may hold of a name there."""
+Taken = frozenset[tuple[str, str]]
+"""The last word of a module and a name that is taken of it: ``*`` for all names, ``.name`` for an attribute."""
+
+_IMPORTS = re.compile(
+    rb"(?:^|[;:])[ \t]*(?:from[ \t.][\w. \t]*)?import\b(?:[^\n(#\\]|\\\r?\n|\([^)]*\))*"
+    rb"|\b(?:import_module|__import__)\([^\n]*",
+    re.MULTILINE,
+)
 
 
-class NameTakers:
-    """What is known of texts, by their digests; a text whose digest is None cannot be read."""
+def importers(words: WordIndex, own: str) -> list[ProjectFile]:
+    """Return the other files that import a module, by its last name, in a statement of their own."""
+    module = re.findall(r"\w+", module_word(own))
+    wanted = {each.encode() for each in module}
+    return [each for each in words.holding(*module) if each.path != own and wanted <= each.told(_import_words)]
 
-    def __init__(self) -> None:
-        self._signs: dict[str, Signs] = {}
-        self._may: dict[tuple[str, str, MayTake], bool] = {}
-        self._taken: dict[tuple[str, str], Taken] = {}
-        self._uses: dict[str, Uses | frozenset[str] | None] = {}
 
-    def taken(self, path: str, digest: str | None, name: str, is_named: bool, may: MayTake | None = None) -> Taken:
-        """Return from which modules a text takes a name, and in which it binds it.
+def importer(words: WordIndex, own: str) -> str | None:
+    """Return the clause about the first other file that imports a module."""
+    return _said([each.shown for each in importers(words, own)[:1]], "import", "this module")
 
-        Most texts do not hold the name: what their bytes say of all names alike is all there is to know of them.
 
-        :param is_named: whether the text holds the name as a word
-        :param may: tells of what alone is asked that a text cannot do it, before it is parsed
-        """
-        if digest is None:
-            return Taken(from_any=True)
-        signs = self._signs_of(path, digest)
-        if not (is_named or (signs.sets if may is not None else signs.runs or signs.reaches)):
-            return Taken(by_star=signs.stars)
-        if may is not None and not self._may_take(may, path, digest, name):
-            return Taken()
-        if (digest, name) not in self._taken:
-            raw = read_whole(path)
-            if raw is None:
-                return Taken(from_any=True)
-            self._taken[digest, name] = names_taken(raw, name, signs, partial(self._uses_of, path, raw, digest))
-        return self._taken[digest, name]
+def sure_takers(words: WordIndex, own: str, name: str) -> str | None:
+    """Return the clause about all files that import a name from a module, and fail without it."""
+    taken = module_word(own), name
+    found = [each.shown for each in importers(words, own) if taken in each.told(_taken)]
+    return _said(found, "import", f"`{name}` from here")
 
-    def binds_somewhere(self, path: str, digest: str | None, name: str, is_named: bool) -> bool:
-        """Whether a text binds a name in an object of which it does not tell what it is."""
-        if digest is None:
-            return True
-        signs = self._signs_of(path, digest)
-        raw = read_whole(path) if is_named or signs.sets else b""
-        if not raw or not may_bind(raw, name, signs):
-            return raw is None
-        found = self._uses_of(path, raw, digest)
-        return found.binds_somewhere(name) if isinstance(found, Uses) else found is not None and name in found
 
-    def _may_take(self, may: MayTake, path: str, digest: str, name: str) -> bool:
-        if (digest, name, may) not in self._may:
-            raw = read_whole(path)
-            self._may[digest, name, may] = raw is None or may(raw, name, self._signs_of(path, digest))
-        return self._may[digest, name, may]
+def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
+    """Return the clause about all files that take a name from a module; ``how``: stars count, and who is behind them.
 
-    def _signs_of(self, path: str, digest: str) -> Signs:
-        if digest not in self._signs:
-            self._signs[digest] = Signs.of(read_whole(path) or b"")
-        return self._signs[digest]
+    An import of all names hands the name on to whoever takes it from there.
+    """
+    waiting, by_star, by_name = [own], dict[str, None](), dict[str, None]()
+    passed = set(waiting)
+    while waiting:
+        path = waiting.pop(0)
+        module = module_word(path)
+        for each in importers(words, path):
+            taken = each.told(_taken)
+            if not taken.isdisjoint({(module, name), (module, f".{name}")}):
+                by_name[each.shown] = None
+            if (module, "*") in taken and how == "stars" and each.path not in passed:
+                by_star[each.shown] = None
+                passed.add(each.path)
+                waiting.append(each.path)
+    clauses = _said(by_name, "take", f"`{name}` from here"), _said(by_star, "import", "all names from here")
+    return ", ".join(filter(None, clauses)) or None
 
-    def _uses_of(self, path: str, raw: bytes, digest: str) -> Uses | frozenset[str] | None:
-        if digest not in self._uses:
-            self._uses[digest] = uses_of(text_and_tree(path, raw))
-        return self._uses[digest]
+
+def import_words(text: bytes) -> frozenset[bytes]:
+    """Return the words of the statements that import something."""
+    return frozenset(word for each in _IMPORTS.findall(text) for word in re.findall(rb"\w+", each))
+
+
+def _import_words(file: ProjectFile) -> frozenset[bytes]:
+    return import_words(file.text)
+
+
+def _taken(file: ProjectFile) -> Taken:
+    index = file.tree
+    if index is None:
+        return frozenset()
+    here, found, modules = os.path.basename(os.path.dirname(file.path)), set[tuple[str, str]](), dict[str, str]()
+    for node in index.nodes(ast.ImportFrom):
+        found |= {((node.module or here).rpartition(".")[2], each.name) for each in node.names}
+        modules.update((each.asname or each.name, each.name) for each in node.names)
+    for plain in index.nodes(ast.Import):
+        modules.update((each.asname or each.name, each.name.rpartition(".")[2]) for each in plain.names)
+    reads = [(each.value, each.attr) for each in index.nodes(ast.Attribute)]
+    for call in index.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(word)), *_]):
+                reads.append((owner, word))
+    for owner, word in reads:
+        if isinstance(owner, ast.Name | ast.Attribute):
+            last = word_of(owner)
+            found.add((modules.get(last, last), f".{word}"))
+    return frozenset(found)
+
+
+def _said(files: Collection[str], verb: str, what: str) -> str | None:
+    """Spell who does what: "`a.py` and `b.py` take it"."""
+    *first, last = [f"`{each}`" for each in files] or [""]
+    return f"{', '.join(first)} and {last} {verb} {what}" if first else f"{last} {verb}s {what}" if last else None

@@ -1,76 +1,100 @@
-"""Which texts of a project hold a word, and which define a function or class of a name."""
+"""The texts of a project by their words: each is read once in a process, and again where its stamp has changed."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, TypeVar
 
-from torchlint.inference.program.source_files import code_in
+from torchlint.inference.program.source_files import code_in, python_files, read_whole, tree_in
+from torchlint.source import files
+from torchlint.syntax.ast_index import AstIndex
 
-_WORD = re.compile(rb"[\w\x80-\xff]+")
-_DEFINITION = re.compile(rb"\b(?:def|class)[ \t\\\r\n]+([\w\x80-\xff]+)")
-_NAMING = re.compile(rb"\b(?:class|as)[ \t\\\r\n]+([\w\x80-\xff]+)|^[ \t]*([\w\x80-\xff]+)[ \t]*=(?!=)", re.MULTILINE)
+Answer = TypeVar("Answer")
+
+_NO_WORD = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
+_TO_SPACES = bytes.maketrans(_NO_WORD, b" " * len(_NO_WORD))
+_SPELLED: dict[bytes, bytes] = {}
+"""Each word once, however many texts hold it."""
+
+
+class ProjectFile:
+    """A Python file of a project; of a notebook the cells are told of."""
+
+    def __init__(self, path: str, shown: str, stamp: tuple[int, ...]) -> None:
+        self.path = path
+        self.shown = shown
+        """The path below the project's root."""
+        self.stamp = stamp
+        self._told: dict[Callable[[ProjectFile], Any], Any] = {}
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """All words of the text."""
+        return frozenset(_SPELLED.setdefault(each, each) for each in set(self.text.translate(_TO_SPACES).split()))
+
+    @property
+    def text(self) -> bytes:
+        """The code as it is; it is not kept."""
+        return code_in(self.path)
+
+    @property
+    def tree(self) -> AstIndex | None:
+        """The tree of the code, read anew; None where it does not parse."""
+        return tree_in(self.path, read_whole(self.path) or b"")
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file."""
+        return sha256(read_whole(self.path) or b"").hexdigest()
+
+    def told(self, question: Callable[[ProjectFile], Answer]) -> Answer:
+        """Return what a question finds in the text, which is asked once."""
+        if question not in self._told:
+            self._told[question] = question(self)
+        found: Answer = self._told[question]
+        return found
 
 
 class WordIndex:
-    """The words of texts, each text with its path and digest read once; of a notebook those of its cells."""
+    """The files below one root."""
 
-    def __init__(self) -> None:
-        self._texts: list[tuple[str, str]] = []
-        self._words: dict[str, tuple[bytes, ...]] = {}
-        self._spelled: dict[bytes, bytes] = {}
-        """Each word once, however many texts hold it."""
-        self._places: dict[bytes, list[int]] | None = None
-        """Where the texts that hold a word stand in the list of them."""
-        self._defined: dict[str, frozenset[str]] = {}
-        self._named: dict[str, frozenset[str]] = {}
-        self._names: frozenset[str] | None = None
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._files: dict[str, ProjectFile] = {}
+        self.is_stale = True
+        self.is_too_large = False
+        """Whether there are more files than are looked at."""
 
-    def renew(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Take these for the texts of the project, which are read when the first word is asked for."""
-        self._texts = list(texts)
-        self._places = self._names = None
+    def refresh(self) -> None:
+        """See which files there are, and which have changed, where they may have."""
+        if not self.is_stale:
+            return
+        paths = python_files(self._root)
+        self.is_stale, self.is_too_large = False, paths is None
+        self._files = {path: self._file(path, files.stamp(path)) for path in sorted(paths or ())}
 
-    def holding(self, words: Iterable[bytes]) -> list[tuple[str, str]]:
-        """Return the texts that hold one of some words, each by its path and digest, by path."""
-        if self._places is None:
-            self._places = defaultdict(list)
-            for at, text in enumerate(self._texts):
-                for word in self._words_of(*text):
-                    self._places[word].append(at)
-        found = {at for word in words for at in self._places.get(word, ())}
-        return [self._texts[at] for at in sorted(found)]
+    def holding(self, *words: str) -> list[ProjectFile]:
+        """Return the files that hold all of some words, by path."""
+        wanted = {each.encode() for each in words}
+        return [each for each in self._files.values() if wanted <= each.words]
 
-    def defining(self, name: str) -> list[tuple[str, str]]:
-        """Return the texts that define a function or class of a name, likewise."""
-        return [each for each in self.holding((name.encode(),)) if name in self._defined_in(*each)]
+    def holding_any(self, words: Iterable[str]) -> list[ProjectFile]:
+        """Return the files that hold one of some words, by path."""
+        wanted = {each.encode() for each in words}
+        return [each for each in self._files.values() if not wanted.isdisjoint(each.words)]
 
-    def naming(self, name: str) -> list[tuple[str, str]]:
-        """Return the texts that define a class of a name, or give the name to one."""
-        return [each for each in self.holding((name.encode(),)) if name in self._named_in(*each)]
+    def _file(self, path: str, stamp: tuple[int, ...]) -> ProjectFile:
+        known = self._files.get(path)
+        if known is not None and known.stamp == stamp:
+            return known
+        return ProjectFile(path, os.path.relpath(path, self._root).replace(os.sep, "/"), stamp)
 
-    @property
-    def defined(self) -> frozenset[str]:
-        """The names of the functions and classes of all texts."""
-        if self._names is None:
-            self._names = frozenset[str]().union(*(self._defined_in(*each) for each in self._texts))
-        return self._names
 
-    def _words_of(self, path: str, digest: str) -> tuple[bytes, ...]:
-        if digest not in self._words:
-            known = self._spelled
-            self._words[digest] = tuple(known.setdefault(each, each) for each in set(_WORD.findall(code_in(path))))
-        return self._words[digest]
-
-    def _defined_in(self, path: str, digest: str) -> frozenset[str]:
-        if digest not in self._defined:
-            found = _DEFINITION.findall(code_in(path))
-            self._defined[digest] = frozenset(each.decode("utf-8", "replace") for each in found)
-        return self._defined[digest]
-
-    def _named_in(self, path: str, digest: str) -> frozenset[str]:
-        if digest not in self._named:
-            found = {b"".join(each) for each in _NAMING.findall(code_in(path))}
-            self._named[digest] = frozenset(each.decode("utf-8", "replace") for each in found)
-        return self._named[digest]
+def module_word(path: str) -> str:
+    """Return the last word of the name by which a file is imported: that of its package for ``__init__.py``."""
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(name)[0]
+    return os.path.basename(folder) if stem == "__init__" else stem

@@ -63,7 +63,6 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import DEVICE, TENSOR_TYPE, Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
 
@@ -95,8 +94,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
     if not _SETS_CUDA.search(context.source.utf8):
         alone = DEFAULT_DEVICE.decided(context.other_texts.sets(TENSOR_TYPE, DEVICE))
-        decisions = (alone, warning_not_expected(node, context))
-        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), decisions)
+        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), (alone,))
     target = context.settings.target_torch
     if target is not None and target < _SET_DEVICE_SINCE:
         return None
@@ -138,7 +136,6 @@ RULE = Rule(
     Triggers(functions=("set_default_tensor_type",)),
     assumes=(
         "default-device-unchanged",
-        "warning-not-expected",
         "no-legacy-constructor-follows",
     ),
     visit={cst.Call: check},

@@ -40,7 +40,6 @@ from torchlint.rules.evidence.torch_defaults import (
     Spoken,
     defaults,
     defaults_unchanged,
-    not_traced_quietly,
     size_not_traced,
     spoken,
 )
@@ -265,8 +264,6 @@ def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     if call.given.kind is ArgumentKind.ARRAY and not call.given.proven:
         yield ARRAY_HAS_DIMENSIONS.open(call.given.what)
     yield from _said(call, function_for(call), context).decisions
-    if not call.type.plain and function_for(call) in ("tensor", "as_tensor"):
-        yield not_traced_quietly(call.node, context)
     if function_for(call) in _MAKING:
         yield from size_not_traced(call.node, call.positional, context)
     if _may_raise(call):

@@ -46,15 +46,12 @@ y = torch.tensor(w * 2)  # warning
 
 Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
 transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
-Unsafe where somebody may wait for that warning, as `pytest.warns` does or a filter that makes errors of warnings, where
-a file of the project may set a default device, to which `torch.tensor(t)` moves its result, where a file of the project
-has a subclass of `Tensor` or imports a library with such, as MONAI is one, whose class `.detach()` keeps and
-`torch.tensor` does not, and where the code does not show that `t` is a tensor. Shown is what torch's own functions and
-layers give, what is computed of that, a name or an attribute bound to nothing else, and what `isinstance` or
-`torch.is_tensor` says. An annotation, an
-element of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show
-nothing: arrays and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a
-number.
+Unsafe where a file of the project sets a default device, to which `torch.tensor(t)` moves its result, where the file
+names a class of the project that is below `Tensor`, which `.detach()` keeps and `torch.tensor` does not, and where the
+code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
+a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an element
+of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show nothing: arrays
+and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a number.
 
 Nothing is detached twice: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow,
 write `weight.clone()` or `weight` instead.
@@ -77,7 +74,6 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
 from torchlint.rules.evidence.argument_evidence import rests_on_annotation
-from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import values_of
@@ -120,7 +116,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         elif (owner := detached_owner(source.value, context)) is not None:
             known = is_tensor(owner, context)
         plain = of_no_subclass(source.value, context)
-        fix = fix.assuming(known, plain, default_device_unchanged(context), warning_not_expected(node, context))
+        fix = fix.assuming(known, plain, default_device_unchanged(context))
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
@@ -204,6 +200,6 @@ RULE = Rule(
     "TNS308",
     "tensor-from-tensor",
     Triggers(functions=("tensor",)),
-    assumes=("is-torch-tensor", "default-device-unchanged", "warning-not-expected"),
+    assumes=("is-torch-tensor", "default-device-unchanged"),
     visit={cst.Call: check},
 )

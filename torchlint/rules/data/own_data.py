@@ -25,7 +25,7 @@ def has_own_data(context: FileContext) -> bool:
 
     Of other files nothing else counts: data sets that keep a list in ``self.data`` are in most projects.
     """
-    return _has_own_data(context.tree, context) or context.other_texts.says_tensor("data") is not None
+    return _has_own_data(context.tree, context)
 
 
 @remembered

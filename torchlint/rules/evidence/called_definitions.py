@@ -237,7 +237,7 @@ class Definitions:
             case ast.Name(id=word):
                 here = self.class_here(node)
                 if here is not None:
-                    return [here] if self.context.other_texts.binds(word) is None else None
+                    return [here]
                 if word in frame.given:
                     return self.classes(*frame.given[word])
                 bound = stores(word, frame.function, self.context) if isinstance(frame.function, FUNCTIONS) else []
@@ -285,9 +285,8 @@ class Definitions:
         return None
 
     def _is_kept(self, here: ast.FunctionDef | ast.ClassDef) -> bool:
-        """Whether nothing may be called in the place of a function or class: no decorator, no other file binds it."""
-        is_outer = self.context.parent(here) is self.context.tree
-        return not here.decorator_list and (not is_outer or self.context.other_texts.binds(here.name) is None)
+        """Whether nothing may be called in the place of a function or class."""
+        return not here.decorator_list
 
 
 def definition(name: ast.Name, context: FileContext) -> Function | ast.ClassDef | None:

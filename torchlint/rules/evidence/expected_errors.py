@@ -1,4 +1,4 @@
-"""Whether an error or a warning of the old code may be expected: a fix without it then changes what happens."""
+"""Whether an error of the old code is expected in the same function: a fix without it then changes what happens."""
 
 from __future__ import annotations
 
@@ -7,30 +7,67 @@ import re
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import ERROR_NOT_EXPECTED, WARNING_NOT_EXPECTED, Decision
+from torchlint.diagnostics.assumptions import ERROR_NOT_EXPECTED, Decision
 from torchlint.rules.api import FileContext
 
 _HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
-_WATCHES = re.compile(rb"warns|Warns|catch_warnings|simplefilter|filterwarnings|showwarning")
+_EXPECTS = re.compile(r"raises|suppress|xfail|expected_?failure", re.IGNORECASE)
+_EVERY = frozenset({"Exception", "BaseException"})
+_OTHERS = frozenset(
+    "ArithmeticError AssertionError EOFError FileExistsError FileNotFoundError GeneratorExit IOError ImportError "
+    "KeyError KeyboardInterrupt MemoryError ModuleNotFoundError NameError NotImplementedError OSError OverflowError "
+    "PermissionError RecursionError StopIteration SystemExit TimeoutError UnicodeDecodeError ZeroDivisionError".split()
+)
+"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
 
 
 def error_not_expected(node: cst.CSTNode, context: FileContext, is_answered_alike: bool = False) -> Decision:
-    """Decide whether nobody expects the error that a node raises, after whose fix nothing is raised.
+    """Decide whether nothing around a node, in the same function, expects the error that it raises.
 
-    ``is_answered_alike``: or another error is raised at the same place.
+    ``is_answered_alike``: another error is raised at the same place, which a handler for all errors takes just as well.
     """
     if not context.is_parsed:
         return ERROR_NOT_EXPECTED.decided("an error may be expected here" if context.matches(_HANDLES) else None)
-    return ERROR_NOT_EXPECTED.decided(context.errors_taken(_place(node, context), is_answered_alike))
-
-
-def warning_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
-    """Decide whether nobody expects the warning that torch or NumPy gives of a node and not of what replaces it."""
-    if not context.is_parsed:
-        return WARNING_NOT_EXPECTED.decided("a warning may be expected here" if context.matches(_WATCHES) else None)
-    return WARNING_NOT_EXPECTED.decided(context.warnings_taken(_place(node, context)))
-
-
-def _place(node: cst.CSTNode, context: FileContext) -> ast.AST:
     places = (context.python(each) for each in (node, *context.ancestors(node)))
-    return next((each for each in places if each is not None), context.tree)
+    place = next((each for each in places if each is not None), context.tree)
+    expected = _is_expected(place, context, is_answered_alike)
+    return ERROR_NOT_EXPECTED.decided("the code around may expect the error" if expected else None)
+
+
+def _is_expected(place: ast.AST, context: FileContext, is_answered_alike: bool) -> bool:
+    below = place
+    for above in context.ancestors(place):
+        match above:
+            case ast.Try(body=body, handlers=handlers) if below in body:
+                if any(_takes(each.type, is_answered_alike) for each in handlers):
+                    return True
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                if any(_expects(each.context_expr) for each in items):
+                    return True
+            case ast.Call() if below is not above.func and _expects(above):  # assertRaises(E, lambda: x.numpy())
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if any(_EXPECTS.search(ast.unparse(each)) for each in above.decorator_list):
+                    return True
+                outer = context.function_around(above)  # which may call it under `pytest.raises`
+                uses = context.names_by_word().get(above.name, ()) if outer is not None else ()
+                own = (each for each in uses if context.function_around(each) is outer)
+                return any(_is_expected(each, context, is_answered_alike) for each in own)
+        below = above
+    return False
+
+
+def _takes(kind: ast.expr | None, is_answered_alike: bool) -> bool:
+    """Whether a handler takes an error that conversions raise."""
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    names = {each.id if isinstance(each, ast.Name) else "" for each in kinds} if kind is not None else set(_EVERY)
+    return not names <= _OTHERS and not (is_answered_alike and bool(names & _EVERY))
+
+
+def _expects(context: ast.expr) -> bool:
+    """Whether a call expects an error: ``pytest.raises(RuntimeError)``, ``suppress(TypeError)``."""
+    if not isinstance(context, ast.Call) or not isinstance(context.func, ast.Name | ast.Attribute):
+        return False
+    word = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
+    kind = context.args[0] if context.args else None
+    return _EXPECTS.search(word) is not None and _takes(kind, is_answered_alike=False)

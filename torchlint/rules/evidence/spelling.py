@@ -64,9 +64,7 @@ def _means_another(word: str, at: cst.CSTNode, around: set[ast.AST], context: Fi
             return True
     if _is_bound_by_class(word, at, context) or _is_imported_otherwise(word, at, around, context):
         return True
-    if word in _bound_in_module(context.tree, context):
-        return True
-    return _root_of(at) != word and context.other_texts.binds(word) is not None
+    return word in _bound_in_module(context.tree, context)
 
 
 @remembered
@@ -121,7 +119,7 @@ def _is_imported_otherwise(word: str, at: cst.CSTNode, around: set[ast.AST], con
 
 def _goes_out(context: FileContext) -> bool:
     """Whether another file takes all names of the module, so that an import that is added binds ``torch`` there."""
-    return "__all__" not in context.stores(context.tree) and context.other_texts.takes_by_star("torch") is not None
+    return "__all__" not in context.stores(context.tree) and bool(context.other_texts.takes("torch", by_star=True))
 
 
 def _root_of(node: cst.CSTNode) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT_TRACED, Decision
-from torchlint.rules.api import DEVICE, DTYPE, TENSOR_TYPE, FileContext, records_traces, traces_or_scripts
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_TYPE, FileContext, traces
 
 _SETTERS = ("set_default_device", "set_default_tensor_type")
 
@@ -40,7 +39,7 @@ def default_device_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
     known = defaults(context)
     if known.device or known.tensor_type:
-        return DEFAULT_DEVICE.open(doubt="this file may set the default device")
+        return DEFAULT_DEVICE.open(doubt="this file sets the default device")
     return DEFAULT_DEVICE.decided(context.other_texts.sets(DEVICE, TENSOR_TYPE))
 
 
@@ -64,7 +63,7 @@ def _imported_words(context: FileContext) -> Iterator[str]:
 
 def _default_dtype_unchanged(context: FileContext) -> Decision:
     if defaults(context).dtype:
-        return DEFAULT_DTYPE.open(doubt="this file may set the default dtype")
+        return DEFAULT_DTYPE.open(doubt="this file sets the default dtype")
     return DEFAULT_DTYPE.decided(context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
@@ -124,25 +123,25 @@ def _spoken_device(context: FileContext, plain: bool) -> tuple[bool, Decision]:
     return bool(device or kind), DEFAULT_DEVICE.proven(_WRITTEN if device or kind else "")
 
 
-_HERE = "this file may set the default device"
-
-_DOUBT = "a trace makes `.data` a constant"
+_HERE = "this file sets the default device"
 
 
-def not_traced(context: FileContext) -> Decision:
-    """Decide whether no code of the project is traced or scripted; who is handed to a tracer is not followed."""
-    if traces_or_scripts(context.source.utf8):
-        return NOT_TRACED.open(doubt=f"this file traces or scripts code, and {_DOUBT}")
-    elsewhere = context.other_texts.traces
-    return NOT_TRACED.decided(f"{elsewhere}, and {_DOUBT}" if elsewhere else None)
+def not_traced(context: FileContext, doubt: str = "a trace makes `.data` a constant") -> Decision:
+    """Decide whether neither the file traces, scripts or compiles code, nor one that imports it.
 
-
-def not_traced_quietly(node: cst.CSTNode, context: FileContext) -> Decision:
-    """Decide whether no trace runs a call that makes a constant: of typed constructors it says nothing.
-
-    Of ``torch.tensor``, ``torch.as_tensor`` and ``torch.Tensor`` it warns (measured on torch 2.13).
+    Who is handed to a tracer is not followed.
     """
-    return _not_recorded(node, context, "a trace warns of the new call")
+    if traces(context.source.utf8):
+        return NOT_TRACED.open(doubt=f"this file traces or compiles code, and {doubt}")
+    elsewhere = context.other_texts.traces
+    return NOT_TRACED.decided(f"{elsewhere}, and {doubt}" if elsewhere else None)
+
+
+def not_traced_here(context: FileContext) -> Decision:
+    """Decide as :func:`not_traced` does, by this file alone: what builds a module is hardly ever traced elsewhere."""
+    is_traced = traces(context.source.utf8)
+    doubt = "this file traces or compiles code, and a trace misses writes through `.data`"
+    return NOT_TRACED.decided(doubt if is_traced else None)
 
 
 def size_not_traced(node: cst.CSTNode, sizes: Iterable[cst.Arg], context: FileContext) -> Iterator[Decision]:
@@ -152,45 +151,18 @@ def size_not_traced(node: cst.CSTNode, sizes: Iterable[cst.Arg], context: FileCo
     ``x.new_zeros``; of sizes that are constants it keeps the same of both (measured on torch 2.13).
     """
     if not all(context.value(each.value).const is not None for each in sizes):
-        yield _not_recorded(node, context, "a trace keeps the size of the old call and follows that of the new one")
-
-
-def number_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
-    """Decide whether no trace runs a conversion: it warns of ``.item()`` otherwise than of ``.numpy()``."""
-    return _not_recorded(node, context, "a trace warns otherwise of the new call")
+        doubt = "a trace keeps the size of the old call and follows that of the new one"
+        yield _not_traced_at(node, context, doubt)
 
 
 def detach_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
     """Decide whether no trace runs a call of `Variable`: it records no detaching there (measured on torch 2.13)."""
-    return _not_recorded(node, context, "a trace lets gradients pass the old call")
+    return _not_traced_at(node, context, "a trace lets gradients pass the old call")
 
 
-def _not_recorded(node: cst.CSTNode, context: FileContext, doubt: str) -> Decision:
+def _not_traced_at(node: cst.CSTNode, context: FileContext, doubt: str) -> Decision:
     """Decide whether no trace runs a node; what is outside of functions, or builds an object, runs before tracing."""
     function = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)), None)
     if function is None or (isinstance(function, cst.FunctionDef) and function.name.value == "__init__"):
         return NOT_TRACED.proven("it runs before something is traced")
-    if records_traces(context.source.utf8):
-        return NOT_TRACED.open(doubt=f"this file records traces, and {doubt}")
-    elsewhere = context.other_texts.records
-    return NOT_TRACED.decided(f"{elsewhere}, and {doubt}" if elsewhere else None)
-
-
-_COMPILES = re.compile(rb"\btorch\.compile\b|\bfrom torch import [^\n]*\bcompile\b|\.compile\(")
-
-
-def type_check_not_traced(context: FileContext) -> Decision:
-    """Decide whether this file has nothing traced, scripted or compiled: there no tensor passes for a `Variable`."""
-    text = context.source.utf8
-    is_traced = traces_or_scripts(text) or _COMPILES.search(text) is not None
-    return NOT_TRACED.decided("this file traces or compiles code, where the old test fails" if is_traced else None)
-
-
-def not_traced_here(context: FileContext) -> Decision:
-    """Decide as :func:`not_traced` does, by this file alone: for code that builds a module.
-
-    A function that is traced hardly ever builds one, and then in the file that traces it.
-    """
-    if traces_or_scripts(context.source.utf8):
-        return NOT_TRACED.open(doubt="this file traces or scripts code, and a trace misses writes through `.data`")
-    return NOT_TRACED.proven("this file neither traces nor scripts code")
+    return not_traced(context, doubt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -19,6 +20,8 @@ _OF_SHAPE = frozenset(
     "shape size dim ndim numel nelement device dtype requires_grad grad is_cuda layout names element_size data_ptr "
     "register_hook retain_grad stride storage is_contiguous requires_grad_".split()
 )
+_SET_BELOW = rb"\bclass\s+\w+\s*\([^)]*\b%b\b[^)]*\):.*\bself\.%b\s*=(?!=)"
+"""A class below that sets an attribute anew."""
 _LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
 _TRAINING = ("backward", "training_step")
@@ -43,13 +46,15 @@ def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[s
         return None
     others = context.other_texts
     lineage = frozenset(body.name for _, body in context.module_lineage(owner))
-    if others.overrides(owner.name, word) or others.initialises(word, lineage):
+    below = re.compile(_SET_BELOW % (re.escape(owner.name.encode()), re.escape(word.encode())), re.DOTALL)
+    if others.matching(owner.name, below) or others.initialises(word, lineage):
         return None
     loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
-    if loaded and not is_trained and all(others.spelling(each) == [] for each in _TRAINING):
+    is_trained = is_trained or any(others.spelling(each) != [] for each in _TRAINING)
+    if loaded and not is_trained:
         return None  # the weights are those of a checkpoint
-    is_in_sight = not loaded and others.exports is None and others.tests_initialise(word) is None
+    is_in_sight = not loaded and (is_trained or others.importer is None) and not others.tests_initialise(word)
     return word, read, Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE
 
 

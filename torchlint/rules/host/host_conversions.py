@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value, defines
+from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -50,15 +50,14 @@ def torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, method: str
 
 
 def _other_with(method: str, node: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return who in the project has a class with a method, of which a value that is not made in sight may be.
+    """Return whether the file has a class with a method, of which a value that is not made in sight may be.
 
     Nothing holds a caller to an annotation or to the default of a parameter.
     """
     place = context.python(node)
     if isinstance(place, ast.expr) and is_proven(place, context):
         return None
-    own = context.answer((defines, method), lambda: defines(context.source.utf8, method))
-    return f"the file has a `{method}` of its own" if own else context.other_texts.defines(method)
+    return f"the file has a `{method}` of its own" if context.is_defined(method) else None
 
 
 def is_host(argument: cst.Arg, context: FileContext) -> bool:

@@ -51,14 +51,12 @@ def read(model: torch.nn.Linear, x: torch.Tensor):
 
 ## Fix safety
 
-Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is
-not known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`.
-Unsafe where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy`
-of its own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked
-for by `isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes
-it, `pytest.raises` and the like, or in a function that this file calls there. Unsafe in functions of a project that
-records traces: a trace warns of both, in other words. So is `float(x.numpy())` where somebody may wait for a warning:
-NumPy warns of an array that has dimensions.
+Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is not
+known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`. Unsafe
+where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy` of its
+own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked for by
+`isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes it,
+`pytest.raises` and the like in the same function.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -80,11 +78,10 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
-from torchlint.rules.evidence.expected_errors import error_not_expected, warning_not_expected
+from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import number_not_traced
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -168,10 +165,7 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
         edits.append(Edit(start, first, ""))
     if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
         return None
-    assumed = [known, error_not_expected(node, context), number_not_traced(node, context)]
-    if _asks_an_array(used) and context.value(source).rank != 0:
-        assumed.append(warning_not_expected(node, context))
-    return Fix(f"Use `.{word}()`", tuple(edits), tuple(assumed))
+    return Fix(f"Use `.{word}()`", tuple(edits), (known, error_not_expected(node, context)))
 
 
 def _asks_an_array(used: cst.BaseExpression) -> bool:
@@ -227,6 +221,6 @@ RULE = Rule(
     "TNS107",
     "numpy-roundtrip-to-scalar",
     Triggers(methods=("numpy",)),
-    assumes=("is-torch-tensor", "error-not-expected", "not-traced", "warning-not-expected"),
+    assumes=("is-torch-tensor", "error-not-expected"),
     visit={cst.Call: check},
 )

@@ -59,9 +59,8 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
 `.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called on every way
 that leads there, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
-neither `float` nor `math` takes. Unsafe where somebody may wait for the warning, as `pytest.warns` does, where a number
-may be handed to the same place, which has no `.detach()`, and in a `forward` and where a loss is computed: there the
-warning may be the only sign that a gradient gets lost.
+neither `float` nor `math` takes. Unsafe where a number may be handed to the same place, which has no `.detach()`, and
+in a `forward` and where a loss is computed: there the warning may be the only sign that a gradient gets lost.
 
 For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
 is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
@@ -85,7 +84,6 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.primaries import is_primary
@@ -183,7 +181,6 @@ def _converted(
         doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
         wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
         fix = Fix(title, tuple(edits), (*(is_tensor(each, context) for each, _ in live), wanted))
-        fix = fix.assuming(warning_not_expected(node, context))
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, min(sure for _, sure in live), _why(first, context), fix, severity)
 
@@ -439,6 +436,6 @@ RULE = Rule(
     "TNS109",
     "scalar-from-grad-tensor",
     Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "warning-not-expected", "author-meant-this"),
+    assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this"),
     visit={cst.Call: check_call, cst.BinaryOperation: check_format},
 )

@@ -67,25 +67,20 @@ class Double(Function):
 
 ## Fix safety
 
-Safe where nobody can take the name from this module. A name counts as used where it appears as a name anywhere in the
-file, in an annotation written as a string, in a type comment, in a doctest, as a string of its own (`__all__`,
+Safe where no other file takes the name from this module. A name counts as used where it appears as a name anywhere in
+the file, in an annotation written as a string, in a type comment, in a doctest, as a string of its own (`__all__`,
 `getattr`), or in a string that is Python or is given to what runs code (`timeit`). No fix where a comment would be lost
-or a block would be empty, or where another file of the project imports the name from here, and would fail without it.
+or a block would be empty, where a comment says that the import is there for others (`# noqa: F401`,
+`# pylint: disable=unused-import`), or where another file of the project imports the name from here, and would fail
+without it.
 
-Unsafe, with the reason in the fix's title, where
-
-- another Python file or notebook of the project imports all names from the module, asks it for the name as an
-  attribute, hands the module on, or mentions the name in a string of its own or beside the module's
-  name (`mock.patch("nets.Variable")`). All files below the project's root are looked at, whichever are checked;
-- the file uses `globals`, `vars`, `eval`, `exec` or `sys.modules`, or puts its `__all__` together at run time;
-- a comment says that the import is there for others: `# noqa: F401`, `# pylint: disable=unused-import`;
-- the module is a public one of a package: other projects may take the name from it.
+Unsafe, with the reason in the fix's title, where another Python file or notebook of the project imports all names from
+the module, also by way of a third one, or asks it for the name as an attribute, and where the file puts its `__all__`
+together at run time. All files below the project's root are looked at, whichever are checked.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
 `*` (reported in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
-`import Variable as Variable`, which says "re-exported". Unsafe in a file without `__all__` in which three other imports
-are unused too. Neither counts in a program: a file with that guard, or with a loop outside of functions, that no other
-file of the project imports.
+`import Variable as Variable`, which says "re-exported".
 
 ## References
 
@@ -105,13 +100,9 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import NAME_NOT_TAKEN
 from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers, import_bindings
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.removal import without_statement
-from torchlint.rules.evidence.variable_calls import NAMES
 
-_LEFT_BEHIND = NAMES | {"torch.autograd"}
-_HABIT = 3
-"""So many other unused imports in one file are no oversight."""
 _KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
 _ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
 _TAKING_CODE = frozenset(
@@ -137,10 +128,10 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
 def _draft(alias: cst.ImportAlias, bound: str, node: cst.ImportFrom, context: FileContext) -> Draft:
     spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
     name, why = cst.ensure_type(alias.name, cst.Name), f"no line of this file uses `{bound}`"
-    importer = context.other_texts.imports_from_here(bound)
-    if importer is not None:  # which would fail without it
+    wanted = context.other_texts.imports_from_here(bound) or _said_in_comment(node, context)
+    if wanted is not None:
         message = f"`{spelled}` is imported for other files alone: tensors need no wrapper since torch 0.4"
-        return Draft(name, message, Confidence.CERTAIN, (why, importer))
+        return Draft(name, message, Confidence.CERTAIN, (why, wanted))
     message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
     return Draft(name, message, Confidence.CERTAIN, (why,), _removal(alias, node, context))
 
@@ -181,17 +172,6 @@ def _only_imports(statement: ast.stmt) -> bool:
     return False
 
 
-def _doubt(name: str, node: cst.ImportFrom, context: FileContext) -> str | None:
-    """Return why somebody may still need a name that nothing in the file uses; None where nobody can."""
-    return (
-        _said_in_comment(node, context)
-        or _reached_at_run_time(context)
-        or _is_habit(context)
-        or context.other_texts.exports
-        or context.other_texts.takes(name, by_star=not _lists_its_names(context))
-    )
-
-
 def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
     """``# noqa: F401`` beside an import says that it is there for others."""
     first, last = (context.source.position(at)[0] for at in context.span(node))
@@ -202,19 +182,12 @@ def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
     return None
 
 
-def _reached_at_run_time(context: FileContext) -> str | None:
-    """``globals()``, ``eval`` and an ``__all__`` that is put together reach names that are not written."""
-    for node in context.within(context.tree):
-        match node:
-            case ast.Name(id="globals" | "locals" | "vars" | "eval" | "exec" | "dir" as word):
-                return f"`{word}` may reach it"
-            case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
-                return "`sys.modules` may reach it"
-            case ast.Name(id="__all__", ctx=ast.Load()):
-                return "`__all__` is put together at run time"
-            case ast.Name(id="__all__") if not _is_list_of_names(context.parent(node)):
-                return "`__all__` is put together at run time"
-    return None
+def _doubt(name: str, context: FileContext) -> str | None:
+    """Return who may take a name that nothing in the file uses; None where nobody does."""
+    listed = [each for each in context.within(context.tree) if isinstance(each, ast.Name) and each.id == "__all__"]
+    if any(isinstance(each.ctx, ast.Load) or not _is_list_of_names(context.parent(each)) for each in listed):
+        return "`__all__` is put together at run time"
+    return context.other_texts.takes(name, by_star=not listed)
 
 
 def _is_list_of_names(statement: ast.AST | None) -> bool:
@@ -225,39 +198,6 @@ def _is_list_of_names(statement: ast.AST | None) -> bool:
         ):
             return all(isinstance(each, ast.Constant) for each in names)
     return False
-
-
-def _lists_its_names(context: FileContext) -> bool:
-    """Whether the file has an ``__all__``, which does not name the import: else it would be used."""
-    return any(isinstance(node, ast.Name) and node.id == "__all__" for node in context.within(context.tree))
-
-
-def _is_habit(context: FileContext) -> str | None:
-    """Several imports that nothing uses may be there for ``from this_file import *``: not in what is run alone."""
-    if _is_program(context):
-        return None
-    if any(_imports_all(each) for each in context.tree.body):
-        return "the file itself imports `*`, and may be imported so"
-    bound: set[str] = set()
-    used: set[str] = set()
-    for node in context.within(context.tree):
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                bound.update(name for name, value in import_bindings(node) if not value.names <= _LEFT_BEHIND)
-            case ast.Name(id=name):
-                used.add(name)
-    if len(bound - used) < _HABIT or _lists_its_names(context):
-        return None
-    return "other imports are unused too, so the file may be there for its names"
-
-
-def _is_program(context: FileContext) -> bool:
-    """Whether a file does its work when it is read, and no other file of the project imports it.
-
-    Cells of a notebook may be taken by words that no import has: ``%run``.
-    """
-    works = any(_is_script_part(each) or isinstance(each, ast.For | ast.While) for each in context.tree.body)
-    return works and not context.source.path.endswith(".ipynb") and context.other_texts.importer is None
 
 
 def _is_used(name: str, context: FileContext) -> bool:
@@ -317,7 +257,7 @@ def _removal(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext)
     if edit is None:
         return None
     name = alias.evaluated_alias or "Variable"
-    kept = NAME_NOT_TAKEN.decided(_doubt(name, node, context), name)
+    kept = NAME_NOT_TAKEN.decided(_doubt(name, context), name)
     return Fix("Remove the import of `Variable`", (edit,), (kept,))
 
 

@@ -63,19 +63,17 @@ def is_tensor(x):
 
 ## Fix safety
 
-Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for an
-annotation that code may read: in a file that asks for annotations, under a decorator that is none of Python's and
-torch's own, such as `functools.singledispatch`'s `register`, and where the function or class is handed to somebody in a
-project of which a file reads annotations. No fix where the name `torch` stands or may stand for
-something else, also by what another file does, and where the `import torch` that is needed would go out by another
-file's `import *`.
+Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for `isinstance`
+in a file that traces, scripts or compiles code, or that such a file imports: the answer is another one there. No fix
+where the name `torch` stands or may stand for something else, and where the `import torch` that is needed would go
+out by another file's `import *`.
 
 A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
 shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
 fix.
 
-A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from `False`
-to `True`.
+A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from
+`False` to `True`.
 
 ## References
 
@@ -85,29 +83,23 @@ to `True`.
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
 from enum import Enum
-from pathlib import PurePath
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import ANNOTATION_NOT_READ, AUTHOR_MEANT_THIS
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import GRAD_MODE_DECORATORS, Draft, FileContext, Function, Rule, Triggers, import_bindings
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers, import_bindings
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief_or
 from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.torch_defaults import type_check_not_traced
+from torchlint.rules.evidence.torch_defaults import not_traced
 from torchlint.rules.evidence.variable_calls import last_name, names_variable
 
 _CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
 """Methods of a test case that ask what ``isinstance`` asks."""
-_BLIND = frozenset({"staticmethod", "classmethod", "property", "setter", "abstractmethod", "wraps", "override"})
-"""Decorators of Python that leave annotations alone."""
-_ANNOTATIONS = re.compile(rb"\b(?:__annotations__|get_type_hints|get_annotations|signature\()")
 _NEGATIVE = (cst.NotEqual, cst.IsNot, cst.NotIn)
 
 
@@ -136,10 +128,8 @@ def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator
     else:
         message = "no object is a `Variable`: annotate with `torch.Tensor`"
     fix = _replacement(node, context)
-    if fix is not None and role is _Role.ANNOTATION:
-        fix = fix.assuming(ANNOTATION_NOT_READ.decided(_read_by(node, context)))
-    elif fix is not None:
-        fix = fix.assuming(type_check_not_traced(context))
+    if fix is not None and role is _Role.CHECK:
+        fix = fix.assuming(not_traced(context, "the answer is another one there"))
     yield Draft(last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), fix)
 
 
@@ -213,42 +203,6 @@ def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | 
         return None
     spelled, imports = found
     return Fix(title, (context.replace(node, spelled), *imports))
-
-
-def _read_by(node: cst.CSTNode, context: FileContext) -> str | None:
-    """Return who may read the annotation at run time, and so tell the two classes apart; None where nobody does."""
-    if context.matches(_ANNOTATIONS):
-        return "the file asks for annotations"
-    place = context.python(node)
-    if place is None:
-        return "nothing is known of the code around"
-    words: list[str] = []
-    below: ast.AST = place
-    for above in context.ancestors(place):
-        if isinstance(above, Function):
-            if below in above.body:
-                if not words:
-                    return None  # nobody keeps the annotation of a local variable
-                break
-            names = (_decorating(each, context) for each in above.decorator_list)
-            if (other := next((each for each in names if each is not None), None)) is not None:
-                return f"`@{other}` may read the annotation"
-            words.append(above.name)
-        if isinstance(above, ast.ClassDef):
-            if not words and (above.decorator_list or above.bases or above.keywords):
-                return "the class may read its annotations"
-            words.append(above.name)
-            break
-        below = above
-    return context.other_texts.reads_annotations(*(words or [PurePath(context.source.path).stem]))
-
-
-def _decorating(decorator: ast.expr, context: FileContext) -> str | None:
-    """Return the code of a decorator that is neither one of Python's for methods nor one of torch's grad modes."""
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    code = ast.unparse(function)
-    known = code.rpartition(".")[2] in _BLIND or context.names(function) & GRAD_MODE_DECORATORS
-    return None if known else code
 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
@@ -333,6 +287,6 @@ RULE = Rule(
     "TNS403",
     "variable-type-check",
     Triggers(names=("Variable",)),
-    assumes=("annotation-not-read", "not-traced", "author-meant-this"),
+    assumes=("not-traced", "author-meant-this"),
     visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
 )

@@ -91,7 +91,6 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Kind, Mode, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import warning_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.shown_code import brief_or
@@ -111,7 +110,6 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code = brief_or("volatile", wrapper.volatile, context)
     effect, fix = _judged(wrapper, wrapper.volatile, context)
-    fix = fix and fix.assuming(warning_not_expected(node, context))
     message = f"`{code}` is ignored since torch 0.4: {effect}"
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix)
 
@@ -245,7 +243,6 @@ RULE = Rule(
     assumes=(
         "author-meant-this",
         "no-graph-needed",
-        "warning-not-expected",
     ),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
