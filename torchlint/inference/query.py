@@ -18,7 +18,6 @@ from torchlint.inference.program.imports import imported_modules, spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import read_whole, tree_in
-from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
@@ -125,10 +124,6 @@ class Analysis:
         if not self.value(node).must(Kind.OTHER | Kind.MODULE) or len(found) < len(known):
             return ()
         return tuple(home.classes.ancestry(each) for home, each in found if isinstance(each, ast.ClassDef))
-
-    def is_run(self, offset: int) -> bool:
-        """Whether what begins at an offset is run by any torch since 1.0, as far as tests of its version tell."""
-        return not any(start <= offset < end for start, end in self.index.told(never_run, self.index.tree))
 
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""

@@ -382,8 +382,7 @@ def _visit(
             try:
                 for drafts in _drafts(entry, definition, context):
                     settled = [_settled(each, context, resting_on_torch) for each in drafts]
-                    found = [_finding(entry, draft, definition, layout) for draft in settled]
-                    findings += [each for each in found if known.is_run(each.start)]
+                    findings += [_finding(entry, draft, definition, layout) for draft in settled]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
