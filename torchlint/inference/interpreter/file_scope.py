@@ -26,8 +26,7 @@ from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, ann
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
-from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
-from torchlint.inference.program.correlated_branches import Assumed, named_tests
+from torchlint.inference.program.bindings import binds_by_text, bound, imported_only, lines_of, loaded, setting_inside
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
@@ -36,9 +35,6 @@ from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import first_parameter, is_static
-
-_MOST_ASSUMED = 8
-"""A function is walked at most this often for how its tests may come out."""
 
 
 @dataclass(eq=False)
@@ -58,7 +54,6 @@ class File:
         self._flows: dict[ast.AST, Flow] = {}
         self.efforts: dict[ast.AST, Effort] = {}
         """What the walks of functions for all calls took."""
-        self._assuming: dict[Function, dict[Assumed, Flow]] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
         self.stars = Stars(self)
@@ -154,10 +149,14 @@ class File:
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def meant(self, name: ast.Name) -> ast.expr | None:
-        """Return the test that a name stands for, where it was bound once and what it tests was not bound since."""
-        function = self.owner(name) or self.index.tree
-        found = self.index.told(named_tests, function).get(name.id)
-        return found.test if found is not None and found.holds_at(name.lineno) else None
+        """Return what a name stands for that was bound once, if nothing in it is bound since."""
+        stores = self.index.told(bound, self.owner(name) or self.index.tree)
+        made = [self.index.parents[each] for each in stores.get(name.id, ())]
+        if len(made) != 1 or not isinstance(made[0], ast.Assign) or made[0].lineno >= name.lineno:
+            return None
+        value = made[0].value
+        since = (each for word in self.index.told(loaded, value) for each in stores.get(word, ()))
+        return None if any(each.lineno >= value.lineno for each in since) else value
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
         """Whether a name means the same where a node stands and in a function."""
@@ -235,7 +234,7 @@ class File:
     def close(self) -> None:
         """Let go of all that was found: the parts of a file's knowledge hold each other until they are parted."""
         self.toplevel.close()
-        for flow in (*self._flows.values(), *(flow for known in self._assuming.values() for flow in known.values())):
+        for flow in self._flows.values():
             flow.close()
         vars(self).clear()
 
@@ -296,19 +295,6 @@ class File:
         for inner in self.index.told(setting_inside, function):
             for word, value in self.general(inner).attributes.items():
                 attributes[word] = join(attributes.get(word, NOTHING), value)
-
-    def assuming(self, function: Function, assumed: Assumed) -> Flow:
-        """Walk a function as :meth:`general` does, with some tests known to come out one way; so for few such ways."""
-        known = self._assuming.setdefault(function, {})
-        if assumed not in known:
-            if len(known) == _MOST_ASSUMED:
-                return self.general(function)
-            flow = self._flow(function)
-            flow.assumed, flow.reports = assumed, False
-            with self.project.general(self, function):
-                self.project.spend(self, lines_of(function), function)
-                known[assumed] = self.project.rounds.settle(flow.run)
-        return known[assumed]
 
     def self_name(self, function: Function) -> str | None:
         """Return the name of a method's first argument; None for other functions."""

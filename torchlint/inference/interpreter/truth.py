@@ -18,7 +18,6 @@ from torchlint.inference.models.builtins import STRING_METHODS
 from torchlint.inference.models.devices import place_named
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tensors import dtype_bits
-from torchlint.inference.program.correlated_branches import WantedReturn
 from torchlint.syntax.places import elements_of
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
@@ -243,10 +242,3 @@ def truth(value: Value | None) -> bool | None:
     if value.must(Kind.NONE):
         return False
     return bool(value.const) if value.const is not None and not value.may(Kind.TENSOR | Kind.NONE) else None
-
-
-def may_give(value: Value, wanted: WantedReturn) -> bool:
-    """Whether what a function returns may be a tuple with a certain truth value at a certain place."""
-    at, truth_value = wanted
-    held = truth(value.items[at]) if value.items is not None and at < len(value.items) else None
-    return held is not (not truth_value)
