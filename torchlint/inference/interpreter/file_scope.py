@@ -26,10 +26,11 @@ from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, ann
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
-from torchlint.inference.program.bindings import binds_by_text, bound, imported_only, lines_of, loaded, setting_inside
+from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
+from torchlint.inference.program.named_tests import named_tests
 from torchlint.inference.program.program_files import is_guarded, is_in_package, runs_itself
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
@@ -149,14 +150,12 @@ class File:
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def meant(self, name: ast.Name) -> ast.expr | None:
-        """Return what a name stands for that was bound once, if nothing in it is bound since."""
-        stores = self.index.told(bound, self.owner(name) or self.index.tree)
-        made = [self.index.parents[each] for each in stores.get(name.id, ())]
-        if len(made) != 1 or not isinstance(made[0], ast.Assign) or made[0].lineno >= name.lineno:
-            return None
-        value = made[0].value
-        since = (each for word in self.index.told(loaded, value) for each in stores.get(word, ()))
-        return None if any(each.lineno >= value.lineno for each in since) else value
+        """Return what a name stands for that was bound once, where that would come out the same."""
+        made, until = self.index.told(named_tests, self.owner(name) or self.index.tree).get(name.id, (None, 0))
+        is_after = (
+            made is not None and made.lineno < name.lineno and self.index.parents[made] in self.index.ancestors(name)
+        )
+        return made.value if made is not None and is_after and name.lineno < until else None
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
         """Whether a name means the same where a node stands and in a function."""
