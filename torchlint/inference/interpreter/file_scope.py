@@ -16,9 +16,9 @@ from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import set_in
+from torchlint.inference.interpreter.heuristics import hook_mode
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
 from torchlint.inference.interpreter.parameters import Binding
-from torchlint.inference.interpreter.private_calls import Callers
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
@@ -50,7 +50,6 @@ class File:
         self.classes = Classes(self)
         self.summaries = Summaries(self)
         self.wrappers = Wrappers(self)
-        self.callers = Callers(self)
         self._imports = Imports(self.place, self.project.shape) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self.efforts: dict[ast.AST, Effort] = {}
@@ -333,7 +332,8 @@ class File:
         for word, value in (self.closures.of(function) if around is None else around).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON, under)
+        usual = hook_mode(self, function) if mode is None and self.project.presuming else None
+        body.mode = self._entry_mode(function, flow, body, mode or usual or Mode.ON, under)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 
