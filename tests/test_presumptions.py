@@ -292,7 +292,6 @@ PRESUMED = [
     (OF_MMCV, 'return results["image"].numpy()'),
     (SAMPLES, "return {key: data[key].numpy() for key in self.keys}"),
     (HOOK, "return (batch * self.weight).numpy(force=False)"),
-    (HOOK, "return self._host(batch * self.weight)\n\n    def _host(self, it):\n        return it.cpu().numpy()"),
     (STEP, "return action.cpu().numpy()"),
     (STEP, "return (action * 2).cpu().numpy()"),
     (SETTINGS, "return (x.detach().cpu() * args.by).numpy()"),

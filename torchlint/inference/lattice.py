@@ -124,8 +124,6 @@ class Reason:
     """Whether this step rests on a name or on another function's text, not on this function's own."""
     aside: bool = False
     """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
-    passed: bool = False
-    """Whether this step is a call that passes its caller's value on to a private function."""
     named: bool = False
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
     of_module: bool = False

@@ -10,15 +10,13 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.interpreter import pytest_fixtures
 from torchlint.inference.interpreter.file_scope import File
 from torchlint.inference.interpreter.project import Project
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Reason, Value, join_all
+from torchlint.inference.lattice import UNKNOWN, Kind, Mode, Reason, Value
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
-from torchlint.inference.program.correlated_branches import assumed_at, cases
 from torchlint.inference.program.imports import imported_modules, spelled
 from torchlint.inference.program.module_files import Location
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.source_files import read_whole, tree_in
-from torchlint.inference.program.version_tests import never_run
 from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
@@ -74,14 +72,7 @@ class Analysis:
         known = self._file.imported(node)
         if known is not None:
             return known
-        value = self._file.flow_of(node).values.get(node, UNKNOWN)
-        assumed = assumed_at(self.index, node)
-        ways = cases(self.index, node, assumed) or ((assumed,) if assumed else ())
-        function = self.index.owner(node) if ways else None
-        if function is not None:
-            narrower = join_all(self._file.assuming(function, each).values.get(node, NOTHING) for each in ways)
-            return narrower if narrower.kind else value
-        return value
+        return self._file.flow_of(node).values.get(node, UNKNOWN)
 
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means, without a walk; nothing for other expressions."""
@@ -125,10 +116,6 @@ class Analysis:
         if not self.value(node).must(Kind.OTHER | Kind.MODULE) or len(found) < len(known):
             return ()
         return tuple(home.classes.ancestry(each) for home, each in found if isinstance(each, ast.ClassDef))
-
-    def is_run(self, offset: int) -> bool:
-        """Whether what begins at an offset is run by any torch since 1.0, as far as tests of its version tell."""
-        return not any(start <= offset < end for start, end in self.index.told(never_run, self.index.tree))
 
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""

@@ -380,8 +380,7 @@ def _visit(
         for definition, context in contexts:
             try:
                 for drafts in _drafts(entry, definition, context):
-                    found = [_finding(entry, draft, definition, layout) for draft in drafts]
-                    findings += [each for each in found if known.is_run(each.start)]
+                    findings += [_finding(entry, draft, definition, layout) for draft in drafts]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down

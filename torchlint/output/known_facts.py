@@ -35,8 +35,6 @@ def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
     modes = [analysis.mode(each) for each in wanted if not isinstance(getattr(each, "ctx", None), ast.Store)]
     if modes:
         yield f"  grad mode: {_MODES[modes[0]]}"
-    if not any(analysis.is_run(index.start(each)) for each in wanted):
-        yield "  no torch since 1.0 runs this, because of a version test around it: nothing is reported here"
     width = min(max(len(_code(each)) for each in wanted), _LONGEST)
     shown = set()
     for node in wanted:

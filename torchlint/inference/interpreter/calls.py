@@ -46,7 +46,6 @@ from torchlint.inference.models.distributions import distribution
 from torchlint.inference.models.named_tuples import NAMED_TUPLE, filled
 from torchlint.inference.models.operations import DISTINCTIVE
 from torchlint.inference.models.tables import Call, words
-from torchlint.inference.program.correlated_branches import wanted_return
 from torchlint.inference.program.grad_requests import frozen_attributes
 from torchlint.inference.program.imports import path_of
 
@@ -120,8 +119,7 @@ class Calls(Changes):
             elif value.items != ():
                 spread.append(value)
         starred, dropped = bool(spread), self._is_statement(node) and self._has_no_parts(node.func, env)
-        wanted = wanted_return(self._of.file.index, node, self._of.assumed)
-        return Arguments(node, tuple(positional), keywords, starred, tuple(spread), dropped, wanted)
+        return Arguments(node, tuple(positional), keywords, starred, tuple(spread), dropped)
 
     def _has_no_parts(self, function: ast.expr, env: Env) -> bool:
         """Whether no attribute of the object whose method is called is known here, which it may set anew."""

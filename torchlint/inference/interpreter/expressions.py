@@ -44,7 +44,6 @@ from torchlint.inference.models.claims import BY_ATTRIBUTE
 from torchlint.inference.models.containers import element, part, unpacked
 from torchlint.inference.models.devices import SETTINGS_WORD, last_word_of_name
 from torchlint.inference.models.operators import claimed_of_operands, combined, of_tensors
-from torchlint.inference.program.correlated_branches import Assumed, outcome
 from torchlint.inference.program.imports import canonical, path_of
 from torchlint.inference.program.kept_graphs import is_asked, keeping_graphs
 from torchlint.syntax.signatures import parameters
@@ -72,7 +71,6 @@ class Expressions:
         self.yielded: list[Value] = []
         self.changes: dict[str, Value] = {}
         """What names and paths have become by changes in place, joined."""
-        self.assumed: Assumed = frozenset()
         self.truth = Truth(self.values, self.is_open)
         self.guard = Guard(self.evaluate, self.values.get, self.truth.of, file)
         self.calls = Calls(self)
@@ -361,22 +359,17 @@ class Expressions:
                 for each in nodes:
                     self.evaluate(each, env)
 
-    def taken(self, node: ast.If | ast.IfExp) -> bool | None:
-        """Return whether a test holds, as far as that is assumed; None for other tests."""
-        return outcome(self.file.index, node, self.assumed) if self.assumed else None
-
     def choice(self, node: ast.IfExp, env: Env) -> Value:
         self.evaluate(node.test, env)
         then, otherwise = env.layer(), env.layer()
-        holds, decided = self.taken(node), self.truth.of(node.test, env)
-        if holds is not None or decided is not None:
+        holds = self.truth.of(node.test, env)
+        if holds is not None:
             self.guard.narrow(node.test, True, then)
             self.guard.narrow(node.test, False, otherwise)
             both = [(node.body, then), (node.orelse, otherwise)]
-            if not (decided if holds is None else holds):
+            if not holds:
                 both.reverse()
-            if holds is None:
-                self._unreached([both[1][0]], both[1][1])
+            self._unreached([both[1][0]], both[1][1])
             taken = self.evaluate(*both[0])
             self.bind_around(node, both[0][1], env)
             return taken

@@ -16,9 +16,9 @@ from torchlint.inference.interpreter.decorators import Wrappers
 from torchlint.inference.interpreter.default_device import may_be_changed
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.filled_attributes import set_in
+from torchlint.inference.interpreter.heuristics import hook_mode
 from torchlint.inference.interpreter.module_scope import Stars, TopLevel
 from torchlint.inference.interpreter.parameters import Binding
-from torchlint.inference.interpreter.private_calls import Callers
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
@@ -27,18 +27,15 @@ from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator
 from torchlint.inference.program.bindings import binds_by_text, imported_only, lines_of, setting_inside
-from torchlint.inference.program.correlated_branches import Assumed, named_tests
 from torchlint.inference.program.frameworks import imports_torch
 from torchlint.inference.program.imports import BUILTINS, named, path_of
 from torchlint.inference.program.module_files import Imports, Location, is_test
+from torchlint.inference.program.named_tests import named_tests
 from torchlint.inference.program.program_files import is_guarded, is_in_package, runs_itself
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
 from torchlint.syntax.places import root_of_name
 from torchlint.syntax.signatures import first_parameter, is_static
-
-_MOST_ASSUMED = 8
-"""A function is walked at most this often for how its tests may come out."""
 
 
 @dataclass(eq=False)
@@ -53,12 +50,10 @@ class File:
         self.classes = Classes(self)
         self.summaries = Summaries(self)
         self.wrappers = Wrappers(self)
-        self.callers = Callers(self)
         self._imports = Imports(self.place, self.project.shape) if self.place is not None else None
         self._flows: dict[ast.AST, Flow] = {}
         self.efforts: dict[ast.AST, Effort] = {}
         """What the walks of functions for all calls took."""
-        self._assuming: dict[Function, dict[Assumed, Flow]] = {}
         self.closures = Closures(self)
         self.toplevel = TopLevel(self)
         self.stars = Stars(self)
@@ -154,10 +149,12 @@ class File:
         return of_kind(Kind.OTHER, names=frozenset((name,)))
 
     def meant(self, name: ast.Name) -> ast.expr | None:
-        """Return the test that a name stands for, where it was bound once and what it tests was not bound since."""
-        function = self.owner(name) or self.index.tree
-        found = self.index.told(named_tests, function).get(name.id)
-        return found.test if found is not None and found.holds_at(name.lineno) else None
+        """Return what a name stands for that was bound once, where that would come out the same."""
+        made, until = self.index.told(named_tests, self.owner(name) or self.index.tree).get(name.id, (None, 0))
+        is_after = (
+            made is not None and made.lineno < name.lineno and self.index.parents[made] in self.index.ancestors(name)
+        )
+        return made.value if made is not None and is_after and name.lineno < until else None
 
     def shares(self, node: ast.AST, function: Function, word: str) -> bool:
         """Whether a name means the same where a node stands and in a function."""
@@ -235,7 +232,7 @@ class File:
     def close(self) -> None:
         """Let go of all that was found: the parts of a file's knowledge hold each other until they are parted."""
         self.toplevel.close()
-        for flow in (*self._flows.values(), *(flow for known in self._assuming.values() for flow in known.values())):
+        for flow in self._flows.values():
             flow.close()
         vars(self).clear()
 
@@ -297,19 +294,6 @@ class File:
             for word, value in self.general(inner).attributes.items():
                 attributes[word] = join(attributes.get(word, NOTHING), value)
 
-    def assuming(self, function: Function, assumed: Assumed) -> Flow:
-        """Walk a function as :meth:`general` does, with some tests known to come out one way; so for few such ways."""
-        known = self._assuming.setdefault(function, {})
-        if assumed not in known:
-            if len(known) == _MOST_ASSUMED:
-                return self.general(function)
-            flow = self._flow(function)
-            flow.assumed, flow.reports = assumed, False
-            with self.project.general(self, function):
-                self.project.spend(self, lines_of(function), function)
-                known[assumed] = self.project.rounds.settle(flow.run)
-        return known[assumed]
-
     def self_name(self, function: Function) -> str | None:
         """Return the name of a method's first argument; None for other functions."""
         owner = self.index.parents.get(function)
@@ -348,7 +332,8 @@ class File:
         for word, value in (self.closures.of(function) if around is None else around).items():
             env.assign(word, value)
         body = env.layer()
-        body.mode = self._entry_mode(function, flow, body, mode or self.callers.mode(function) or Mode.ON, under)
+        usual = hook_mode(self, function) if mode is None and self.project.presuming else None
+        body.mode = self._entry_mode(function, flow, body, mode or usual or Mode.ON, under)
         Binding(self, function, flow, body, given).bind(receiver, self.self_name(function))
         return body
 

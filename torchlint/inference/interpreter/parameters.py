@@ -95,7 +95,7 @@ class Binding:
             if default is not None and not self.given.starred:
                 return self.flow.evaluate(default, self.env)
         value = said if said is not None else self._presumed(default)
-        known = self._called_with(argument, default, index) if self.given is None else None
+        known = handed(self.file, self.function, argument.arg) if self.given is None else None
         if known is not None and (value.vague or not known.vague):
             return known
         if known is not None:
@@ -132,14 +132,6 @@ class Binding:
         if default is not None and is_plain(default):
             return self.flow.evaluate(default, self.env).having(const=None)
         return UNKNOWN
-
-    def _called_with(self, argument: ast.arg, default: ast.expr | None, index: int) -> Value | None:
-        """Return what all calls of a private function give for an argument, or what pytest hands to a test."""
-        callers = self.file.callers
-        if callers.of(self.function) is None:
-            return handed(self.file, self.function, argument.arg)
-        otherwise = self.flow.evaluate(default, self.env) if default is not None else None
-        return callers.argument(self.function, index, argument.arg, otherwise)
 
     def _commented(self, argument: ast.arg) -> Value | None:
         """Return what a type comment or the docstring says of an argument."""

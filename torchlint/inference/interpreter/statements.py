@@ -13,15 +13,12 @@ from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import MARK, after_grad_request
 from torchlint.inference.interpreter.interrupted_blocks import at_early_end, may_take_errors
 from torchlint.inference.interpreter.rewritten_members import write_back
-from torchlint.inference.interpreter.truth import may_give
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Device, Grad, Kind, Mode, Value, join, of_kind
+from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Value, join, of_kind
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, lengthened, part
-from torchlint.inference.models.devices import string
 from torchlint.inference.models.operators import combined
 from torchlint.inference.program.bindings import Loop, declared
-from torchlint.inference.program.correlated_branches import WantedReturn, on_host
 from torchlint.inference.program.imports import import_bindings, path_of
 from torchlint.inference.program.liveness import rebound
 
@@ -31,9 +28,6 @@ if TYPE_CHECKING:
 _PASSES = 6
 """A loop is walked at most this often; from the fourth time on what still changes in it is unknown."""
 _WIDEN = 3
-
-_HOST = of_kind(Kind.DEVICE | Kind.STRING, device=Device.HOST)
-"""The host by its device or by its name."""
 
 
 class Flow(Expressions):
@@ -50,8 +44,6 @@ class Flow(Expressions):
         """What methods that were called set attributes of ``self`` to, and of what it holds: ``net.x``."""
         self.returned: Value = NOTHING
         self.returns = False
-        self.wanted: WantedReturn | None = None
-        """Which of the body's returns are meant; None for all."""
         self.env = Env()
         self.presumed: list[Value] = []
         """What arguments are taken to be that no call gives."""
@@ -59,7 +51,6 @@ class Flow(Expressions):
         self._modes_at: dict[Loop, Mode] = {}
         self._aliases = Aliases(self)
         self.freezing.scope = (file.index.owner(body[0]) or file.index.tree) if body else None
-        self._on_host: dict[str, Value] = {}
         self.is_module = body is file.index.tree.body
         self.running = False
         """Whether the walk is under way."""
@@ -75,9 +66,6 @@ class Flow(Expressions):
         """Walk the body."""
         self.running = True
         self.env = self._start(self)
-        self._on_host = {place: string("cpu") if named else _HOST for place, named in on_host(self.assumed).items()}
-        for place, value in self._on_host.items():
-            self.env.assign(place, value)
         self.block(self.body, self.env)
         if not self.env.dead:
             self.freezing.leave(self.env)
@@ -146,8 +134,6 @@ class Flow(Expressions):
         match target:
             case ast.Name(id=word) if self.is_module:
                 self.file.rebound(word)
-            case ast.Name(id=word) if word in self._on_host:
-                env.assign(word, self._on_host[word])
             case ast.Attribute():
                 self._assign_attribute(target, value, env)
             case ast.Subscript():
@@ -246,12 +232,6 @@ class Flow(Expressions):
     # ------------------------------------------------------------------ branches
     def branch(self, node: ast.If, env: Env) -> None:
         self.evaluate(node.test, env)
-        if (holds := self.taken(node)) is not None:
-            only = env.layer()
-            self.guard.narrow(node.test, holds, only)
-            self.block(node.body if holds else node.orelse, only)
-            env.merge([only])
-            return
         then, otherwise = env.layer(), env.layer()
         if (holds := self.truth.of(node.test, env)) is not None:
             only, never = (then, otherwise) if holds else (otherwise, then)
@@ -421,8 +401,7 @@ class Flow(Expressions):
 
     def give(self, node: ast.Return, env: Env) -> None:
         value = self.evaluate(node.value, env) if node.value is not None else of_kind(Kind.NONE)
-        if self.wanted is None or may_give(value, self.wanted):
-            self.returned = join(self.returned, value)
+        self.returned = join(self.returned, value)
         self.returns = True
         self.freezing.leave(env)
         env.dead = True

@@ -116,7 +116,6 @@ class _Call:
             _fingerprint(self.receiver),
             tuple(map(_fingerprint, self.given.positional)),
             self.given.starred,
-            self.given.wanted,
             tuple((word, _fingerprint(value)) for word, value in sorted(self.given.keywords.items())),
         )
 
@@ -327,7 +326,7 @@ class Summaries:
             lambda flow: file.start(function, flow, call.given, call.receiver, call.mode, around, call.under),
             file.object_name(function),
         )
-        flow.reports, flow.wanted = False, call.given.wanted
+        flow.reports = False
         file.project.spend(file, lines_of(function), key)
         with closing(flow):
             with file.project.call(function):

@@ -7,8 +7,10 @@ whoever runs it, and attributes of objects are set from elsewhere.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
@@ -16,10 +18,17 @@ from torchlint.inference.models.builtins import STRING_METHODS
 from torchlint.inference.models.devices import place_named
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tensors import dtype_bits
-from torchlint.inference.program.correlated_branches import WantedReturn
-from torchlint.inference.program.version_tests import COMPARISONS
 from torchlint.syntax.places import elements_of
 
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+"""What the operators that compare two values compute."""
 _NUMBERS = Kind.INTEGER | Kind.SCALAR
 _TYPES: dict[str, Kind] = {
     "torch.Tensor": Kind.TENSOR,
@@ -118,7 +127,7 @@ class Truth:
             return (one.const in [each.const for each in other.items]) is isinstance(asked, ast.In)
         if isinstance(asked, ast.In | ast.NotIn) and isinstance(one.const, str) and isinstance(other.const, str):
             return (one.const in other.const) is isinstance(asked, ast.In)
-        compare = COMPARISONS.get(type(asked))
+        compare = _COMPARISONS.get(type(asked))
         if compare is None or other.const is None:
             return None
         try:
@@ -233,10 +242,3 @@ def truth(value: Value | None) -> bool | None:
     if value.must(Kind.NONE):
         return False
     return bool(value.const) if value.const is not None and not value.may(Kind.TENSOR | Kind.NONE) else None
-
-
-def may_give(value: Value, wanted: WantedReturn) -> bool:
-    """Whether what a function returns may be a tuple with a certain truth value at a certain place."""
-    at, truth_value = wanted
-    held = truth(value.items[at]) if value.items is not None and at < len(value.items) else None
-    return held is not (not truth_value)

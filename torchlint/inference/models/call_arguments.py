@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, join_all
-from torchlint.inference.program.correlated_branches import WantedReturn
 from torchlint.syntax.signatures import parameters, positional_parameters
 
 
@@ -35,8 +34,6 @@ class Arguments:
     """What ``*`` and ``**`` are applied to where it is not known one by one."""
     dropped: bool = False
     """Whether nobody takes the result: only what the call changes matters."""
-    wanted: WantedReturn | None = None
-    """Which of the function's returns are meant; None for all."""
     changes: list[tuple[ast.expr, Value]] = field(default_factory=list, compare=False)
     """What a function of the project did to its arguments, for the caller to carry out."""
     shared: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str, Value]] = field(default_factory=list, compare=False)

@@ -88,193 +88,97 @@ _DOWNLOADS = frozenset(
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a ``torch.load`` that may unpickle anything."""
-    target = context.settings.target_torch
-    loader = _loader(node)
-    at = name_node(loader) if context.spells(loader, "load") else None
-    if at is None or (target is not None and target >= _SAFE_SINCE):
+    """Report a ``torch.load`` that may unpickle anything, also by ``partial`` and ``map``."""
+    place = context.python(node)
+    loader = node.func
+    if isinstance(loader, cst.Name | cst.Attribute) and context.names(loader) <= {"functools.partial", "builtins.map"}:
+        loader = node.args[0].value if context.names(loader) and node.args else loader
+    if not isinstance(place, ast.Call) or not node.args or not _is_load(loader, context):
         return
-    if not node.args or _is_decided(node, context) or context.is_test:
-        return
-    names, place = context.names(loader), context.python(node)
-    if not names or not names <= _LOADS or not isinstance(place, ast.Call):
-        return
-    if loader is not node.func:
-        yield from _handed_on(node, at, place, context)
-        return
-    if _is_own_file(place, context) or _is_second_try(place, context):
+    called_later = _calls_of_bound(place, context) if loader is not node.func else []
+    if any(_may_decide(each, context) for each in (place, *called_later)):
         return
     source = place.args[0] if place.args else place.keywords[0].value
-    is_fetched = _is_downloaded(source, context)
-    yield Draft(
-        at,
-        "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
-        Confidence.LIKELY if is_fetched else Confidence.POSSIBLE,
-        ("the file is downloaded here",) if is_fetched else ("where the file comes from is not shown",),
-        None if target is not None and target < _ARGUMENT_SINCE else _fix(node, context),
-    )
-
-
-def _loader(node: cst.Call) -> cst.BaseExpression:
-    """Return what a call runs: its function, or the first argument of ``partial`` and ``map``."""
-    match node:
-        case cst.Call(
-            func=cst.Name(value="partial" | "map") | cst.Attribute(attr=cst.Name(value="partial")),
-            args=[cst.Arg(value=given, keyword=None), *_],
-        ):
-            return given
-    return node.func
-
-
-def _handed_on(node: cst.Call, at: cst.Name, place: ast.Call, context: FileContext) -> Iterator[Draft]:
-    """Report ``partial(torch.load, ...)`` and ``map(torch.load, files)``."""
-    name, target = context.names(node.func), context.settings.target_torch
-    if name not in ({"functools.partial"}, {"builtins.map"}) or _is_decided_by_callers(place, context):
+    if loader is node.func and (_is_own_file(place, context) or _is_second_try(place, context)):
         return
-    is_partial = name == {"functools.partial"} and not (target is not None and target < _ARGUMENT_SINCE)
-    yield Draft(
-        at,
-        "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
-        Confidence.POSSIBLE,
-        ("where the files come from is not shown",),
-        _fix(node, context) if is_partial else None,
-    )
+    is_map = loader is not node.func and context.names(node.func) == {"builtins.map"}
+    yield _draft(loader, _is_downloaded(source, context), None if is_map else node, context)
 
 
 def check_value(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report ``loader = torch.load`` and ``self.loader = torch.load`` where the file calls that."""
-    target, place = context.settings.target_torch, context.python(node)
-    if node.attr.value != "load" or not isinstance(place, ast.Attribute) or context.is_test:
-        return
-    made = context.parent(place)
-    if not isinstance(made, ast.Assign) or (target is not None and target >= _SAFE_SINCE):
-        return
-    if any(isinstance(each.ctx, ast.Store) for each in context.attributes_by_word().get("load", ())):
-        return  # somebody replaces it, and keeps what it was
-    calls = _calls_of_bound(made, context)
-    if not calls or any(_may_decide(each) for each in calls):
-        return
-    names = context.names(node)
-    if names and names <= _LOADS:
-        yield Draft(
-            node.attr,
-            "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
-            Confidence.POSSIBLE,
-            (f"it is called by that name, line {calls[0].lineno}",),
-        )
+    place = context.python(node)
+    if isinstance(place, ast.Attribute) and isinstance(context.parent(place), ast.Assign) and _is_load(node, context):
+        stores = (each for each in context.attributes_by_word()["load"] if isinstance(each.ctx, ast.Store))
+        calls = _calls_of_bound(place, context)
+        if calls and not any(stores) and not any(_may_decide(each, context) for each in calls):
+            yield _draft(node, False, None, context)
 
 
-def _calls_of_bound(made: ast.Assign, context: FileContext) -> list[ast.Call]:
-    """Return the calls in the file of what a name, or an attribute of ``self``, is bound to."""
-    match made.targets:
-        case [ast.Name(id=word)]:
-            uses: list[ast.Name] | list[ast.Attribute] = context.names_by_word().get(word, [])
-        case [ast.Attribute(value=ast.Name(id="self"), attr=word)]:
-            uses = context.attributes_by_word().get(word, [])
-        case _:
-            return []
-    calls = ((each, context.parent(each)) for each in uses)
-    return [call for each, call in calls if isinstance(call, ast.Call) and call.func is each]
+def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an expression is ``torch.load``, in code that may meet a torch that unpickles everything."""
+    target = context.settings.target_torch
+    if not context.spells(loader, "load") or context.is_test or (target is not None and target >= _SAFE_SINCE):
+        return False
+    names = context.names(loader)
+    return bool(names) and names <= _LOADS
 
 
-def _may_decide(call: ast.Call) -> bool:
-    """Whether a call says how a file is read, or may do so by what it hands on."""
-    return (
-        any(each.arg is None or each.arg in _DECIDING for each in call.keywords) or len(call.args) > _PICKLE_MODULE_AT
+def _draft(loader: cst.BaseExpression, is_fetched: bool, repaired: cst.Call | None, context: FileContext) -> Draft:
+    target = context.settings.target_torch
+    at = name_node(loader)
+    assert at is not None
+    return Draft(
+        at,
+        "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
+        Confidence.LIKELY if is_fetched else Confidence.POSSIBLE,
+        ("the file is downloaded here",) if is_fetched else ("where the file comes from is not shown",),
+        None if repaired is None or (target is not None and target < _ARGUMENT_SINCE) else _fix(repaired, context),
     )
 
 
-def _is_decided_by_callers(made: ast.Call, context: FileContext) -> bool:
-    """Whether a call of the name that a partial function is bound to says how the file is read, or may do so."""
-    match context.parent(made):
-        case ast.Assign(targets=[ast.Name(id=word)]):
-            calls = (context.parent(each) for each in context.names_by_word().get(word, []))
-            given = (one.arg for each in calls if isinstance(each, ast.Call) for one in each.keywords)
-            return any(each is None or each in _DECIDING for each in given)
-    return False
+def _calls_of_bound(value: ast.expr, context: FileContext) -> list[ast.Call]:
+    """Return the calls in the file of what an expression is bound to."""
+    made = context.parent(value)
+    targets = {ast.unparse(each) for each in made.targets} if isinstance(made, ast.Assign) else set()
+    return [each for each in context.nodes(ast.Call) if targets and ast.unparse(each.func) in targets]
 
 
-def _is_decided(node: cst.Call, context: FileContext) -> bool:
-    """Whether the call says itself how the file is read, or may do so by what it hands on."""
-    if any(each.star and not _is_plain(each, context) for each in node.args):
+def _may_decide(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call says how a file is read, or may do so by what it hands on."""
+    return (
+        any(each.arg in _DECIDING or (each.arg is None and _is_open(each.value, context)) for each in call.keywords)
+        or any(isinstance(each, ast.Starred) for each in call.args)
+        or len(call.args) > _PICKLE_MODULE_AT
+    )
+
+
+def _is_open(options: ast.expr, context: FileContext) -> bool:
+    """Whether ``**options`` may say how a file is read: they are given, or the function around speaks of that."""
+    function = context.function_around(options)
+    if function is None or not isinstance(options, ast.Name) or options.id not in context.stores(function):
         return True
-    if any(each.keyword is not None and each.keyword.value in _DECIDING for each in node.args):
-        return True
-    return sum(each.keyword is None for each in node.args) > _PICKLE_MODULE_AT
-
-
-def _is_plain(handed: cst.Arg, context: FileContext) -> bool:
-    """Whether what is handed on as ``**options`` is spelled in the file and says nothing of how the file is read."""
-    name = context.python(handed.value)
-    if handed.star != "**" or not isinstance(name, ast.Name):
-        return False
-    bound = bindings_of(name, context)
-    if not bound or any(each.depth or each.is_augmented or not _says_nothing(each.value) for each in bound):
-        return False
-    uses = (each for each in context.names_by_word().get(name.id, []) if isinstance(each.ctx, ast.Load))
-    near = (each for each in uses if context.function_around(each) is context.function_around(name))
-    return all(isinstance(above := context.parent(each), ast.keyword) and above.arg is None for each in near)
-
-
-def _says_nothing(options: ast.expr) -> bool:
-    """Whether a dictionary is spelled with keys that leave open how a file is read."""
-    match options:
-        case ast.IfExp(body=one, orelse=other):
-            return _says_nothing(one) and _says_nothing(other)
-        case ast.Dict(keys=keys):
-            return all(isinstance(each, ast.Constant) and each.value not in _DECIDING for each in keys)
-        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-            return all(each.arg is not None and each.arg not in _DECIDING for each in keywords)
-    return False
+    return any(word in ast.unparse(function) for word in _DECIDING)
 
 
 def _is_own_file(load: ast.Call, context: FileContext) -> bool:
     """Whether the same function has saved to the same place before."""
-    if not load.args:
-        return False
-    around = context.function_around(load) or context.tree
-    saved = context.answer((_saved, around), lambda: _saved(around, context))
-    place = ast.dump(load.args[0])
-    return any(each == place and row < load.lineno for each, row in saved)
+    calls = context.own(context.function_around(load) or context.tree, ast.Call)
+    before = (each for each in calls if each.lineno < load.lineno and len(each.args) > 1 and load.args)
+    places = (each for each in before if ast.dump(each.args[1]) == ast.dump(load.args[0]))
+    return any(context.names(each.func) & _SAVES for each in places)
 
 
 def _is_second_try(load: ast.Call, context: FileContext) -> bool:
     """Whether a call stands in the handler of one that asks for weights alone, which an older torch does not take."""
     handler = context.nearest(load, ast.ExceptHandler)
     around = context.parent(handler) if handler is not None else None
-    if not isinstance(around, ast.Try):
-        return False
-    tried = [call for each in around.body for call in context.inside(each, ast.Call)]
-    return any(
-        isinstance(each.func, ast.Attribute | ast.Name)
-        and context.names(each.func) <= _LOADS
-        and any(given.arg in ("weights_only", None) for given in each.keywords)
-        for each in tried
-        if context.names(each.func)
-    )
-
-
-def _saved(scope: ast.AST, context: FileContext) -> list[tuple[str, int]]:
-    """Return the places that a function saves to by ``torch.save``, each with its row."""
-    found = []
-    for call in context.own(scope, ast.Call):
-        match call:
-            case ast.Call(func=ast.Attribute(attr="save") | ast.Name(id="save") as function, args=[_, place, *_]):
-                if context.names(function) <= _SAVES and context.names(function):
-                    found.append((ast.dump(place), call.lineno))
-    return found
+    return isinstance(around, ast.Try) and any("weights_only" in ast.unparse(each) for each in around.body)
 
 
 def _is_downloaded(source: ast.expr, context: FileContext) -> bool:
-    match source:
-        case ast.Call(func=function):
-            return bool(context.names(function) & _DOWNLOADS)
-        case ast.Name():
-            return any(
-                isinstance(each.value, ast.Call) and bool(context.names(each.value.func) & _DOWNLOADS)
-                for each in bindings_of(source, context)
-            )
-    return False
+    made = [each.value for each in bindings_of(source, context)] if isinstance(source, ast.Name) else [source]
+    return any(isinstance(each, ast.Call) and bool(context.names(each.func) & _DOWNLOADS) for each in made)
 
 
 def _fix(node: cst.Call, context: FileContext) -> Fix:

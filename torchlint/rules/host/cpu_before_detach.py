@@ -45,8 +45,7 @@ def read(x: torch.Tensor):
 
 Safe on a tensor: both orders give the same values on the same device with the same memory sharing, and neither result
 has a graph. Unsafe where a file that imports another framework leaves open whose the value is, and where a class of
-the project has a `detach` of its own. Over two statements the fix is made only where the same name takes both results
-and nothing stands between the two.
+the project has a `detach` of its own. Over two statements it is said and not repaired.
 
 ## References
 
@@ -56,6 +55,7 @@ and nothing stands between the two.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -70,31 +70,25 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``.detach()`` whose receiver was copied to the host right before."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "detach" or node.args:
         return
-    copied = node.func.value
-    if isinstance(copied, cst.Call):
-        if is_host_copy(copied, context):
-            yield from _reported(copied, node, None, context)
-    elif isinstance(copied, cst.Name):
-        before = _statement_before(node, copied.value, context)
-        if before is not None and is_host_copy(before, context):
-            yield from _reported(before, node, copied.value, context)
-
-
-def _reported(copied: cst.Call, detached: cst.Call, name: str | None, context: FileContext) -> Iterator[Draft]:
-    method, last = cst.ensure_type(copied.func, cst.Attribute), cst.ensure_type(detached.func, cst.Attribute)
+    receiver = node.func.value
+    copied = _line_before(node, receiver.value, context) if isinstance(receiver, cst.Name) else receiver
+    if not isinstance(copied, cst.Call) or not is_host_copy(copied, context):
+        return
+    method = cst.ensure_type(copied.func, cst.Attribute)
     value = context.value(method.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
     given = ", ".join(" ".join(context.code(each.value).split()) for each in copied.args)
     shown = f".{method.attr.value}({given})"
-    message = f"`{shown}` before `.detach()` records a copy that nobody follows: detach first"
-    known = torch_tensor(method.value, detached, "detach", context)
-    edits = _swapped(copied, method, detached, last, context)
-    fix = Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None
-    if fix is not None and name is not None and _has_comment(copied, detached, context):
-        fix = None
-    confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
-    yield Draft(method.attr, message, confidence, (tensor_step(method.value, context),), fix)
+    edits = _swapped(copied, method, node, node.func, context) if copied is receiver else None
+    known = torch_tensor(method.value, node, "detach", context)
+    yield Draft(
+        method.attr,
+        f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",
+        Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
+        (tensor_step(method.value, context),),
+        Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None,
+    )
 
 
 def _swapped(
@@ -109,53 +103,25 @@ def _swapped(
     return Edit(*first, other), Edit(*second, one)
 
 
-# ---------------------------------------------------------------------- over two statements
-def _statement_before(detached: cst.Call, name: str, context: FileContext) -> cst.Call | None:
-    """Return the call of ``name = x.cpu()`` right before ``name = name.detach()...``."""
-    own = _assignment_of(detached, context)
-    line = context.parent(own) if own else None
-    if own is None or not isinstance(line, cst.SimpleStatementLine) or not _assigns_only(own, name):
+def _line_before(detached: cst.Call, name: str, context: FileContext) -> cst.BaseExpression | None:
+    """Return the value of ``name = x.cpu()`` in the line right before ``name = name.detach()...``."""
+    line = next((each for each in context.ancestors(detached) if isinstance(each, cst.SimpleStatementLine)), None)
+    block = context.parent(line) if line is not None else None
+    lines = list(block.body) if isinstance(block, cst.IndentedBlock | cst.Module) else []
+    at = lines.index(line) if line in lines else 0
+    if not at or _bound_in(lines[at], name) is None or (copied := _bound_in(lines[at - 1], name)) is None:
         return None
-    block = context.parent(line)
-    body = block.body if isinstance(block, cst.IndentedBlock | cst.Module) else ()
-    at = next((index for index, each in enumerate(body) if each is line), 0)
-    before = body[at - 1] if at else None
-    if not isinstance(before, cst.SimpleStatementLine) or len(before.body) != 1 or len(line.body) != 1:
-        return None
-    statement = before.body[0]
-    if isinstance(statement, cst.Assign) and _assigns_only(statement, name) and isinstance(statement.value, cst.Call):
-        return statement.value
+    uses = re.findall(rf"\b{name}\b", context.code(lines[at]))
+    return copied if len(uses) == 2 else None  # the target and what is detached, and no other use of the copy
+
+
+def _bound_in(line: cst.CSTNode, name: str) -> cst.BaseExpression | None:
+    match line:
+        case cst.SimpleStatementLine(
+            body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=word))], value=value)]
+        ) if word == name:
+            return value
     return None
-
-
-def _assignment_of(detached: cst.Call, context: FileContext) -> cst.Assign | None:
-    """Climb the chain ``x.detach().numpy()`` to the statement that it is the value of."""
-    below: cst.CSTNode = detached
-    for above in context.ancestors(detached):
-        match above:
-            case cst.Attribute() if above.value is below:
-                below = above
-            case cst.Call() if above.func is below and not above.args:
-                below = above
-            case cst.Assign() if above.value is below:
-                return above
-            case _:
-                return None
-    return None
-
-
-def _assigns_only(statement: cst.Assign, name: str) -> bool:
-    match statement.targets:
-        case [cst.AssignTarget(target=cst.Name(value=word))]:
-            return word == name
-    return False
-
-
-def _has_comment(copied: cst.Call, detached: cst.Call, context: FileContext) -> bool:
-    """Whether a comment beside either statement may speak of the call that stands there."""
-    start, end = context.span(copied)[1], context.span(detached)[1]
-    row = context.source.position(end)[0]
-    return "#" in context.source.slice(start, end) + context.source.line(row)
 
 
 RULE = Rule(

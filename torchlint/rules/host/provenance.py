@@ -54,9 +54,9 @@ def grade(doubts: Doubts, call: cst.Call, context: FileContext) -> Grade:
     """Grade a conversion where no source of the fault is known in the function itself.
 
     `LIKELY` is what a call in the project hands over, to the function or to the method that kept it for this one; so is
-    a gradient where a call hands over the network that the function calls. `POSSIBLE` is what an argument, of the
-    function or of one that passes it on to this private one, or a call in it brings to the place directly: whoever
-    calls it with a live tensor, or one on an accelerator, meets the error. All else is `UNPROVEN`: a value that was
+    a gradient where a call hands over the network that the function calls. `POSSIBLE` is what an argument
+    of the function, or a call in it, brings to the place directly: whoever calls it with a live tensor, or one on an
+    accelerator, meets the error. All else is `UNPROVEN`: a value that was
     not followed further, an operand beside a tensor that is known, what another method left in an attribute, a
     gradient where all calls in the project are made without grad mode, and one that only a function could bring of
     which nothing is known: a gradient takes a module, a parameter or a request.
@@ -247,10 +247,7 @@ def _shown_module(function: ast.expr) -> str:
 
 
 def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
-    """Whether a reason begins at a call in a function around the place, or at an argument, and nothing stood between.
-
-    The argument may be one of another function, which passes it on to a private one.
-    """
+    """Whether a reason begins at an argument or a call of a function around the place, and nothing stood between."""
     start = reason.start
     if start is None or not context.holds(start):
         return False
@@ -258,8 +255,7 @@ def _is_direct(reason: Reason, place: ast.AST, context: FileContext) -> bool:
     if any(step.aside or (_is_held(step) and not is_own_part) for step in reason.chain()):
         return False
     around = {None, *(each for each in context.ancestors(place))}
-    is_passed_on = isinstance(start, ast.arg) and any(step.passed for step in reason.chain())
-    return is_passed_on or context.function_around(start) in around
+    return context.function_around(start) in around
 
 
 def _is_held(step: Reason) -> bool:
