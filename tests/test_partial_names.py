@@ -46,7 +46,7 @@ def test_a_name_is_what_all_its_bindings_say(form: str, use: str) -> None:
     [
         f"make = Variable\n    if flag:\n        make = {SHIM}\n    return make(torch.relu(w))",
         f"make = Variable if flag else ({SHIM})\n    return make(torch.relu(w))",
-        f"make = Variable\n    for _ in range(2):\n        w = make(torch.relu(w))\n        make = {SHIM}\n    return w",
+        f"make = Variable\n    for _ in 'ab':\n        w = make(torch.relu(w))\n        make = {SHIM}\n    return w",
     ],
 )
 def test_so_is_a_name_of_a_function(body: str) -> None:
