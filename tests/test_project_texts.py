@@ -165,6 +165,7 @@ def test_what_surely_imports_a_name(project: Path, text: str, *, does: bool) -> 
         ("from lib \\\n    import uses\n", True),
         ("x = 1; import uses\n", True),
         ("import importlib\nimportlib.import_module('uses')\n", True),
+        ("import runpy\nrunpy.run_path('uses.py')\n", True),
         ("import users\n", False),
         ("import torch  # it uses torch\n", False),
         ("uses = 1\nprint('uses')\n", False),

@@ -76,6 +76,20 @@ def test_writes_that_a_trace_misses_stay(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- errors that are expected
 EXPECTED = {
+    "a wrapper that refuses": """
+import torch
+from torch.autograd import Variable
+
+
+def wrapped(x):
+    try:
+        return Variable(x)
+    except TypeError:
+        return "no tensor"
+
+
+print(wrapped([1.0]), wrapped(torch.ones(2)))
+""",
     "a handler": """
 import torch
 

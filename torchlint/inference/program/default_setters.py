@@ -13,7 +13,20 @@ from torchlint.syntax.ast_index import AstIndex
 DTYPE, DEVICE, TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 SETTERS = {"set_default_dtype": DTYPE, "set_default_device": DEVICE, "set_default_tensor_type": TENSOR_TYPE}
 
-_ENTERED = re.compile(rb"with \(?\s*[^\n#]*device|with [\w.]+:|@[^\n#]*device|enter_context\([^\n#]*device")
+_ENTERED = tuple(
+    map(
+        re.compile,
+        (
+            rb"with [^\n#]*(?<![\w.])(?:\w+\.)?\w*device\w*\(",
+            rb"with (?:\w+\.)*\w*device\w*(?:[:,]| as\b)",
+            rb"with \(\s*\n[^:]*device",
+            rb"@[^\n#]*device\(",
+            rb"enter_context\([^\n#]*device",
+        ),
+    )
+)
+"""What may enter a device, each with a beginning that is found fast."""
+_BY_NAME = re.compile(rb"with ([\w.]+)(?:[:,]| as\b)")
 _ONE_DEVICE = frozenset({"cuda", "xpu", "npu", "mps", "hpu", "mtia", "musa"})
 """``torch.cuda.device(1)`` says which GPU is meant, and leaves the default device alone."""
 
@@ -27,7 +40,15 @@ def setter(words: WordIndex, own: str, kind: str) -> str | None:
 def _set(file: ProjectFile) -> frozenset[str]:
     named = [each for each in SETTERS if each.encode() in file.words]
     text = file.text if named or b"torch" in file.words else b""
-    return defaults_set(text, file.tree) if named or _ENTERED.search(text) else frozenset()
+    return defaults_set(text, file.tree) if named or _may_enter(text) else frozenset()
+
+
+def _may_enter(text: bytes) -> bool:
+    if b"device" not in text:
+        return False
+    return any(each.search(text) for each in _ENTERED) or any(
+        re.search(rb"\b%b\s*=\s*[\w.]*device\(" % re.escape(each), text) for each in set(_BY_NAME.findall(text))
+    )
 
 
 def defaults_set(text: bytes, index: AstIndex | None) -> frozenset[str]:
@@ -40,7 +61,7 @@ def defaults_set(text: bytes, index: AstIndex | None) -> frozenset[str]:
         names |= {each.name for node in index.nodes(ast.ImportFrom) for each in node.names}
         names |= {each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str)}
         found |= {kind for word, kind in SETTERS.items() if word in names}
-    if _ENTERED.search(text):
+    if _may_enter(text):
         modules = dict(imported(index))
         made = (each for each in index.nodes(ast.Assign) if _is_device(each.value, modules))
         kept = {tuple(dotted(target)) for each in made for target in each.targets} - {()}

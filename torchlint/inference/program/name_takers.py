@@ -15,7 +15,7 @@ Taken = frozenset[tuple[str, str]]
 
 _IMPORTS = re.compile(
     rb"(?:^|[;:])[ \t]*(?:from[ \t.][\w. \t]*)?import\b(?:[^\n(#\\]|\\\r?\n|\([^)]*\))*"
-    rb"|\b(?:import_module|__import__)\([^\n]*",
+    rb"|\b(?:import_module|__import__|run_path|run_module)\([^\n]*",
     re.MULTILINE,
 )
 

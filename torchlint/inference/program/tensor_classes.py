@@ -7,7 +7,15 @@ from collections.abc import Iterable
 
 from torchlint.inference.program.word_index import ProjectFile, WordIndex
 
-_CLASS = re.compile(rb"(?:^[ \t]*class[ \t]+|\btype\(\s*[\"'])(\w+)(?:[\"']\s*,)?[ \t]*\(([^()\[\]]*)\)", re.MULTILINE)
+_CLASSES = tuple(
+    map(
+        re.compile,
+        (
+            rb"class[ \t]+(\w+)[ \t]*\(([^()\[\]]*)\)",
+            rb"type\(\s*[\"'](\w+)[\"']\s*,\s*\(([^()\[\]]*)\)",
+        ),
+    )
+)
 _WORD = re.compile(rb"\w+(?=\s*(?:,|$))")
 """The last word of a base."""
 
@@ -34,7 +42,7 @@ def below(base: str, classes: Iterable[tuple[bytes, bytes]]) -> list[str]:
 
 def classes_in(text: bytes) -> tuple[tuple[bytes, bytes], ...]:
     """Return the names of a text's classes, with what their bases are written as."""
-    return tuple(_CLASS.findall(text))
+    return tuple(found for each in _CLASSES for found in each.findall(text))
 
 
 def _classes(file: ProjectFile) -> tuple[tuple[bytes, bytes], ...]:

@@ -168,11 +168,6 @@ def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, co
     return Fix(f"Use `.{word}()`", tuple(edits), (known, error_not_expected(node, context)))
 
 
-def _asks_an_array(used: cst.BaseExpression) -> bool:
-    """Whether the array itself is asked for its number, ``float(x.numpy())``: NumPy warns if it has dimensions."""
-    return isinstance(used, cst.Call) and isinstance(used.func, cst.Name)
-
-
 def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
     """Return what stands before the ``.detach()`` and ``.cpu()`` of a conversion."""
     below = cst.ensure_type(node.func, cst.Attribute).value
