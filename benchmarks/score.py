@@ -172,7 +172,7 @@ def table(verdicts: Iterable[Verdict]) -> str:
     for each in verdicts:
         counts[each.site.split, each.site.kind, each.question][each.answer] += 1
     lines = ["| split | kind | found | safe, flagged | kinds | safe fixes |", "|---|---|---|---|---|---|"]
-    for split, kind in dict.fromkeys((split, kind) for split, kind, _ in counts):
+    for split, kind in sorted({(split, kind) for split, kind, _ in counts}):
         cells = " | ".join(_share(counts[split, kind, question]) for question in QUESTIONS)
         lines.append(f"| {split} | {kind} | {cells} |")
     return "\n".join(lines)

@@ -55,9 +55,9 @@ def given(tmp_path: Path) -> list[str]:
 def test_each_split_and_kind_is_a_row(script: ModuleType, given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert script.main(given) == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "| made | numpy | 1 of 1 (100.0 %) | 0 of 1 (0.0 %) | 1 of 1 (100.0 %) |  |",
-        "| made | data | 1 of 1 (100.0 %) |  | 1 of 1 (100.0 %) | 1 of 1 (100.0 %) |",
         "| made | ctor | 1 of 1 (100.0 %) |  | 0 of 1 (0.0 %) | 1 of 1 (100.0 %) |",
+        "| made | data | 1 of 1 (100.0 %) |  | 1 of 1 (100.0 %) | 1 of 1 (100.0 %) |",
+        "| made | numpy | 1 of 1 (100.0 %) | 0 of 1 (0.0 %) | 1 of 1 (100.0 %) |  |",
         "| made | variable | 1 of 1 (100.0 %) |  |  |  |",
         "| other | TNS501 |  | 0 of 1 (0.0 %) |  |  |",
     ]
