@@ -77,11 +77,10 @@ RULE = Rule(
     TRIGGERS,
     assumes=(
         "argument-is-data",
-        "argument-is-size",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "name-keeps-its-meaning",
+        "name-not-imported-elsewhere",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},
 )

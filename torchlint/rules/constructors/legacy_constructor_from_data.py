@@ -95,12 +95,11 @@ RULE = Rule(
     TRIGGERS,
     assumes=(
         "argument-is-data",
-        "array-has-dimensions",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "name-not-imported-elsewhere",
         "error-not-expected",
         "author-meant-this",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: drafts(FROM_DATA)},
 )

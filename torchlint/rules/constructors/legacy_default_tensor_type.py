@@ -138,11 +138,6 @@ RULE = Rule(
     "TNS310",
     "legacy-default-tensor-type",
     Triggers(functions=("set_default_tensor_type",)),
-    assumes=(
-        "default-device-unchanged",
-        "warning-not-expected",
-        "no-legacy-constructor-follows",
-        "name-keeps-its-meaning",
-    ),
+    assumes=("default-device-unchanged", "name-not-imported-elsewhere", "error-not-expected"),
     visit={cst.Call: check},
 )

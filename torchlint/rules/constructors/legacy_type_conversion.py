@@ -207,12 +207,11 @@ RULE = Rule(
     Triggers(methods=("type",)),
     assumes=(
         "is-torch-tensor",
-        "device-is-known",
-        "on-the-current-gpu",
         "default-dtype-unchanged",
         "default-device-unchanged",
-        "name-keeps-its-meaning",
+        "name-not-imported-elsewhere",
         "error-not-expected",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )

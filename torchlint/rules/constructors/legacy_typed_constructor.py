@@ -89,17 +89,12 @@ RULE = Rule(
     TRIGGERS,
     assumes=(
         "argument-is-data",
-        "argument-is-size",
-        "array-has-dimensions",
-        "size-is-given",
-        "device-is-known",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
+        "name-not-imported-elsewhere",
         "error-not-expected",
-        "warnings-may-differ",
         "author-meant-this",
-        "name-keeps-its-meaning",
     ),
     visit={cst.Call: check},
 )

@@ -206,6 +206,6 @@ RULE = Rule(
     "TNS308",
     "tensor-from-tensor",
     Triggers(functions=("tensor",)),
-    assumes=("is-torch-tensor", "default-device-unchanged", "name-keeps-its-meaning", "warning-not-expected"),
+    assumes=("is-torch-tensor", "default-device-unchanged", "name-not-imported-elsewhere", "error-not-expected"),
     visit={cst.Call: check},
 )

@@ -439,6 +439,6 @@ RULE = Rule(
     "TNS109",
     "scalar-from-grad-tensor",
     Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "warning-not-expected", "author-meant-this"),
+    assumes=("is-torch-tensor", "no-gradient-wanted", "error-not-expected", "author-meant-this"),
     visit={cst.Call: check_call, cst.BinaryOperation: check_format},
 )

@@ -329,6 +329,6 @@ RULE = Rule(
     "TNS403",
     "variable-type-check",
     Triggers(names=("Variable",)),
-    assumes=("annotation-not-read", "author-meant-this"),
+    assumes=("author-meant-this",),
     visit={cst.Name: check_name, cst.Attribute: check_name, cst.Comparison: check_comparison},
 )

@@ -244,12 +244,7 @@ RULE = Rule(
     "TNS402",
     "variable-volatile",
     Triggers(names=("volatile", "Variable")),
-    assumes=(
-        "author-meant-this",
-        "no-graph-needed",
-        "name-keeps-its-meaning",
-        "warning-not-expected",
-    ),
+    assumes=("name-not-imported-elsewhere", "no-gradient-wanted", "error-not-expected", "author-meant-this"),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
 )

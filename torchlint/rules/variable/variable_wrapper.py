@@ -321,12 +321,11 @@ RULE = Rule(
     Triggers(names=("Variable",)),
     assumes=(
         "is-torch-tensor",
-        "is-not-none",
-        "error-not-expected",
-        "value-carries-no-gradient",
-        "flag-is-bool",
-        "name-keeps-its-meaning",
+        "carries-no-gradient",
         "not-traced",
+        "name-not-imported-elsewhere",
+        "error-not-expected",
+        "author-meant-this",
     ),
     visit={cst.Call: check},
 )
