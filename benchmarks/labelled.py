@@ -1,19 +1,19 @@
-"""Labelled places of published code: reads both forms of label folders, finds the sources, and runs torchlint there.
+"""Labelled places of published code: reads the labels, finds the sources, and runs torchlint there.
 
-A folder holds either one file for each family (``numpy.jsonl``, ``data.jsonl``, ...), whose labels point into releases
-of an index, or ``sites.jsonl``, whose labels point into commits of repositories, or name the rule that is asked about
-and point into either. In each case a label is a pointer with what was read there, and no code.
+A label is one line of JSON, a pointer with what was read there and no code: a ``release`` of an index or a
+``repository`` with its ``commit``, ``path``, ``line``, and ``column`` (both from 1, of the word at fault). Its ``kind``
+is ``numpy``, ``data``, ``ctor`` or ``variable``, or the code of the rule that is asked about; then ``line`` is one of
+the statement at fault. ``split`` names the set that it belongs to.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,107 +27,79 @@ from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Finding  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 
-FAMILIES = ("numpy", "data", "constructors", "variable")
-OF_A_RULE = "rule"
-"""The family of labels that each name the rule which they are about, and a line without a column."""
-PARTS = ("tuning", "held out")
 _TEXTS = (".py", ".pyi", ".ipynb", ".toml", ".cfg")
 
 Label = dict[str, object]
-
-_KINDS = {"numpy": "numpy", "data": "data", "ctor": "constructors", "variable": "variable"}
-_USES = {"inplace": "mutation", "index0": "scalar", "meta": "metadata", "rebind": "rebinding"}
-_ARGUMENTS = {"sizes": "size", "size-object": "size", "empty": "size", "tensor": "tensor", "unknown": "unknown"}
-_MISSING = {"none": [], "both": ["detach", "cpu"]}
 
 
 @dataclass(frozen=True)
 class Site:
     """One labelled place, and the findings that torchlint has there."""
 
-    family: str
     label: Label
     findings: tuple[Finding, ...]
 
     @property
-    def project(self) -> str:
-        """The release or the repository, without its version."""
-        return str(self.label["release"]).partition("==")[0].partition("@")[0]
+    def kind(self) -> str:
+        """What is asked about: a family of rules, or a rule's code."""
+        return str(self.label["kind"])
 
     @property
-    def part(self) -> str:
-        """``"held out"`` for a third of the files, ``"tuning"`` for the others."""
-        key = f"{self.label['release']}/{self.label['path']}".encode()
-        return PARTS[hashlib.sha256(key).digest()[0] % 3 == 0]
+    def split(self) -> str:
+        """The set of labels that it belongs to."""
+        return str(self.label["split"])
 
-    def found(self, prefix: str) -> Finding | None:
+    def found(self, *prefixes: str) -> Finding | None:
         """Return the finding of a rule, or of a family of rules, at this place."""
-        return next((each for each in self.findings if each.code.startswith(prefix)), None)
+        return next((each for prefix in prefixes for each in self.findings if each.code.startswith(prefix)), None)
 
 
-def labelled(folder: Path) -> Iterator[tuple[str, Label]]:
-    """Yield every label with its family, in the form of the labels of releases."""
-    whole = folder / "sites.jsonl"
-    if whole.exists():
-        for line in whole.read_text(encoding="utf-8").splitlines():
-            label = json.loads(line)
-            yield _of_a_rule(label) if "code" in label else _of_a_repository(label)
-        return
-    for family in FAMILIES:
-        for line in (folder / f"{family}.jsonl").read_text(encoding="utf-8").splitlines():
-            yield family, json.loads(line)
+def labelled(path: Path, splits: Collection[str] = ()) -> Iterator[Label]:
+    """Yield the labels of a file, or of the ``sites.jsonl`` of a folder; of some splits alone if any are named."""
+    file = path / "sites.jsonl" if path.is_dir() else path
+    usual = file.parent.name if file.stem == "sites" else file.stem
+    for line in file.read_text(encoding="utf-8").splitlines():
+        label = {"split": usual, **json.loads(line)}
+        if not splits or label["split"] in splits:
+            yield label
 
 
-def _of_a_repository(label: Label) -> tuple[str, Label]:
-    needs = str(label.get("needs"))
-    return _KINDS[str(label["kind"])], {
-        **label,
-        "release": f"{label['repository']}@{label['commit']}",
-        "column": int(str(label["column"])) - 1,
-        "torch": str(label["verdict"]).startswith("torch-"),
-        "use": _USES.get(str(label.get("use")), label.get("use")),
-        "argument": _ARGUMENTS.get(str(label.get("arg")), "data"),
-        "form": "call",
-        "missing": _MISSING.get(needs, [needs]),
-        "evidence": label.get("note", ""),
-        "scope": label.get("type_evidence", ""),
-    }
+def _release(label: Label) -> str:
+    return str(label.get("release") or f"{label['repository']}@{label['commit']}")
 
 
-def _of_a_rule(label: Label) -> tuple[str, Label]:
-    release = label.get("release") or f"{label['repository']}@{label['commit']}"
-    return OF_A_RULE, {**label, "release": release, "evidence": label["note"], "scope": label["label"]}
+def _is_of_a_rule(label: Label) -> bool:
+    return str(label["kind"]).startswith("TNS")
 
 
-_USUAL = Config()
+def scored(labels: Iterable[Label], into: Path, clones: Path | None, config: Config) -> Iterator[Site]:
+    """Run torchlint over each file that holds a label, for the labels of a rule with that rule alone.
 
-
-def scored(folder: Path, into: Path, clones: Path | None, config: Config = _USUAL) -> Iterator[Site]:
-    """Run torchlint once over each file that holds a label; a repository that is not to be had is left out."""
-    files: dict[tuple[str, str], list[tuple[str, Label]]] = defaultdict(list)
-    for family, label in labelled(folder):
-        files[str(label["release"]), str(label["path"])].append((family, label))
-    for (release, name), labels in sorted(files.items()):
+    A repository that is not to be had is left out.
+    """
+    files: dict[tuple[str, str, bool], list[Label]] = defaultdict(list)
+    for label in labels:
+        files[_release(label), str(label["path"]), _is_of_a_rule(label)].append(label)
+    for (release, name, is_of_a_rule), here in sorted(files.items()):
         source = sources(release, into, clones)
         if source is None:
             continue
         path = source / name
-        asked = {str(label["code"]) for family, label in labels if family == OF_A_RULE}
-        result = check_bytes(str(path), path.read_bytes(), replace(config, select=tuple(asked)) if asked else config)
+        asked = tuple(sorted({str(label["kind"]) for label in here})) if is_of_a_rule else ()
+        result = check_bytes(str(path), path.read_bytes(), replace(config, select=asked) if asked else config)
         assert result.source is not None, path
         statements = _Statements(result.source.text) if asked else None
         places: dict[tuple[int, int], list[Finding]] = defaultdict(list)
         for finding in (*result.findings, *result.suppressed):
             row = result.source.position(finding.start)[0]
-            places[row, finding.start - result.source.line_starts[row - 1]].append(finding)
-        for family, label in labels:
-            found = statements.around(places, label) if statements else _at(places, family, label)
-            yield Site(family, label, tuple(found))
+            places[row, finding.start - result.source.line_starts[row - 1] + 1].append(finding)
+        for label in here:
+            yield Site(label, tuple(statements.around(places, label) if statements else _at(places, label)))
 
 
-def _at(places: dict[tuple[int, int], list[Finding]], family: str, label: Label) -> Iterable[Finding]:
+def _at(places: dict[tuple[int, int], list[Finding]], label: Label) -> Iterable[Finding]:
     row, column = int(str(label["line"])), int(str(label["column"]))
-    if family == "variable" and label["form"] == "import":  # the label points at the statement
+    if label.get("form") == "import":  # the label points at the statement
         return [each for (line, _), found in places.items() if line == row for each in found]
     return places.get((row, column), [])
 
@@ -147,7 +119,7 @@ class _Statements:
         line = int(str(label["line"]))
         first, last = max((each for each in self._lines if each[0] <= line <= each[1]), default=(line, line))
         at = {each for each in places if first <= each[0] <= last}
-        return [each for place in sorted(at) for each in places[place] if each.code == label["code"]]
+        return [each for place in sorted(at) for each in places[place] if each.code == label["kind"]]
 
 
 _BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.AsyncWith)

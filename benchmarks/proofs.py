@@ -1,7 +1,7 @@
 """Runs the fixes proposed for the development corpus, and writes down how many were proven, refuted or not testable.
 
     nice python benchmarks/proofs.py             run `torchlint verify` over each release of benchmarks/corpus.txt
-    python benchmarks/proofs.py --report         write the counts into docs/fix-safety.md
+    python benchmarks/proofs.py --report         write the counts into docs/verify.md
 
 What came of a release is kept as JSON below --results, so that a run which is ended goes on where it was; --again
 forgets it. Only fragments made of torch, numpy and literals are run, each in a process of its own. The exit status of
@@ -29,7 +29,7 @@ if __name__ == "__main__":
 from benchmarks.corpus import cache, fetch, listed  # noqa: E402
 from torchlint.verify.verdicts import OUTCOMES  # noqa: E402
 
-PAGE = ROOT / "docs" / "fix-safety.md"
+PAGE = ROOT / "docs" / "verify.md"
 BLOCK = re.compile(r"(<!-- corpus: written by benchmarks/proofs.py -->\n).*?(<!-- corpus: end -->)", re.DOTALL)
 SECONDS = "300"
 Fix = dict[str, Any]
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--again", action="store_true", help="run releases again that were run before")
     parser.add_argument("--only", help="the name of one release")
-    parser.add_argument("--report", action="store_true", help="run nothing, write the counts into docs/fix-safety.md")
+    parser.add_argument("--report", action="store_true", help="run nothing, write the counts into docs/verify.md")
     flags = parser.parse_args(arguments)
     if flags.report:
         return report(flags.results)

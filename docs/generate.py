@@ -115,8 +115,8 @@ def _parts() -> dict[Path, dict[str, str]]:
         Path("docs/index.md"): {"rules": table("rules/")},
         Path("docs/configuration.md"): {"options": keys()},
         Path("docs/usage.md"): {"options": flags()},
-        Path("docs/fix-safety.md"): {"absent": absent()},
-        Path("docs/verify.md"): {"allowed": lists()},
+        Path("docs/fix-safety.md"): {"asked": asked()},
+        Path("docs/verify.md"): {"absent": absent(), "allowed": lists()},
     }
 
 
@@ -225,6 +225,15 @@ def lists() -> str:
     return "\n".join(lines)
 
 
+def asked() -> str:
+    """Return the table of assumptions with the rules whose fixes may rest on them."""
+    lines = ["", "| assumption | asked by |", "|---|---|"]
+    for name in ASSUMPTIONS:
+        codes = ", ".join(f"`{each.code}`" for each in rules() if name in each.assumes)
+        lines.append(f"| [{name}](#{name}) | {codes} |")
+    return "\n".join([*lines, "", ""])
+
+
 def absent() -> str:
     """Return what could not be run because a version of torch does not have it."""
     lines = ["", "| torch | not run, for it is not there | what torch says |", "|---|---|---|"]
@@ -263,7 +272,7 @@ def proven(entry: RuleMetadata) -> Iterator[str]:
         yield from (
             "",
             "No real accelerator has run this yet: CUDA was only",
-            "[simulated](../fix-safety.md#the-simulated-accelerator).",
+            "[simulated](../verify.md#the-simulated-accelerator).",
         )
     rare = [each for each in ledger.rare if each.code == entry.code]
     yield from _rare_rows(rare) if rare else ("", "No rare world that was tried shows a difference.")

@@ -7,6 +7,7 @@ from functools import cache
 
 from tests.nightly import ROOT
 from torchlint.config import Config
+from torchlint.diagnostics.assumptions import Assumption
 from torchlint.diagnostics.model import Applicability
 from torchlint.linter.engine import check_bytes
 
@@ -26,12 +27,12 @@ def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool
 
 
 @cache
-def used(code: str) -> dict[str, set[Applicability]]:
-    """Return by assumption how far the fixes of a rule that name it are trusted."""
-    found: dict[str, set[Applicability]] = defaultdict(set)
+def used(code: str) -> dict[Assumption, set[Applicability]]:
+    """Return by assumption how far the fixes of a rule that rest on it are trusted."""
+    found: dict[Assumption, set[Applicability]] = defaultdict(set)
     fixtures = {str(path): path.read_bytes() for path in sorted((FIXTURES / code).rglob("*.py"))}
     for path, raw in {str(FIXTURES / "more.py"): MORE.encode(), **fixtures}.items():
         for finding in check_bytes(path, raw, Config(select=(code,))).findings:
             for each in finding.fix.assumptions if finding.fix else ():
-                found[each.name].add(finding.fix.applicability)
+                found[each.assumption].add(finding.fix.applicability)
     return found

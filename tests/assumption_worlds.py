@@ -1,4 +1,8 @@
-"""The programs of the page "Fix safety" in which one assumption does not hold, and their twins in which it does."""
+"""Programs in which one assumption does not hold, and their twins in which it does: ``tests/fixtures/assumptions``.
+
+A file for each assumption, a section for each claim: the program, what is said and printed, and how its twin differs.
+Programs are taken for files that others import: a script that nobody imports has no calls but its own.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.before_and_after import fixed, printed, torch, written
-from tests.blocks import ROOT, Block, of
+from tests.blocks import ROOT, Block, blocks
 from tests.notebooks import code, notebook, sources
 from torchlint.config import Config
 from torchlint.diagnostics.model import Applicability, Finding
 from torchlint.diagnostics.splice import splice
 from torchlint.linter.engine import check_bytes
 
-PAGE = "docs/fix-safety.md"
+FOLDER = ROOT / "tests" / "fixtures" / "assumptions"
 _FILE = re.compile(r"^# (\w+\.(?:py|ipynb))\n", re.MULTILINE)
-_NAME = re.compile(r"[a-z]+(-[a-z]+)+")
 _CELL = re.compile(r"^# %%\n", re.MULTILINE)
 _SAID = re.compile(r"(?P<code>TNS\d+) (?P<clause>assumes that .*)\nbefore: (?P<before>.*)\nafter: +(?P<after>.*)\n")
 _LEAD = re.compile(
@@ -45,15 +48,17 @@ for each in CELLS:
 
 @dataclass(frozen=True)
 class World:
-    """One assumption's part of the page."""
+    """One claim of an assumption."""
 
     name: str
+    """The assumption's name."""
+    title: str
     files: dict[str, str]
     code: str
     """The rule that has something to say."""
     clause: str
     before: str
-    """What the program prints; ends with dots where the page shows the beginning alone."""
+    """What the program prints; ends with dots where the beginning alone is shown."""
     after: str
     devices: int
     """How many devices of CUDA it needs."""
@@ -65,26 +70,29 @@ class World:
 
 
 def worlds() -> list[World]:
-    """Return the worlds of the page, top to bottom."""
-    lines = (ROOT / PAGE).read_text(encoding="utf-8").splitlines()
-    heads = [at for at, line in enumerate(lines) if re.match("##+ ", line)]
-    found = []
+    """Return the worlds of all files, top to bottom."""
+    return [world for path in sorted(FOLDER.glob("*.md")) for world in _of_a_file(path)]
+
+
+def _of_a_file(path: Path) -> Iterator[World]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"# {path.stem}"
+    heads = [at for at, line in enumerate(lines) if line.startswith("## ")]
     for start, end in pairwise([*heads, len(lines)]):
-        name, parts = lines[start].lstrip("# "), [each for each in of(PAGE) if start < each.row <= end]
-        if _NAME.fullmatch(name) and parts:
-            found.append(_world(name, lines[start:end], parts))
-    return found
+        parts = [each for each in blocks(path) if start < each.row <= end]
+        yield _world(path.stem, lines[start].removeprefix("## "), lines[start:end], parts)
 
 
-def _world(name: str, lines: list[str], parts: list[Block]) -> World:
+def _world(name: str, title: str, lines: list[str], parts: list[Block]) -> World:
     program, shown, other = parts
     said, lead = _SAID.fullmatch(shown.text), _LEAD.search("\n".join(lines))
-    assert (program.language, shown.language) == ("python", "text"), name
+    assert (program.language, shown.language) == ("python", "text"), title
     assert said is not None, shown.text
-    assert lead is not None, name
+    assert lead is not None, title
     twin = other.text if other.language == "python" else _exchanged(program.text, other.text)
     return World(
         name,
+        title,
         _files(program.text),
         said["code"],
         said["clause"],

@@ -106,6 +106,7 @@ def _is_whole(shell: Shell, tests: str) -> None:
     collected = shell.run("python -m pytest -q --collect-only tests/test_rules.py -k TNS199").text
     assert sorted(re.findall(r"test_rules\.py::(\S+)", collected)) == [
         "test_a_second_run_fixes_nothing_more[TNS199/chains]",
+        "test_detach_is_advised_where_the_fix_writes_it[TNS199/chains]",
         "test_every_rule_has_silent_and_flagged_fixtures[TNS199]",
         "test_exact_text_after_the_fixes[TNS199/chains-safe]",
         "test_exact_text_after_the_fixes[TNS199/chains-unsafe]",

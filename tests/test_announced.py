@@ -61,7 +61,7 @@ EXAMPLES = {
     ),
     "a write through a name": Example(
         "def f(x: torch.Tensor):\n    kept = x.data\n    kept.mul_(2)\n",
-        ("not-written-through-later",),
+        ("only-read",),
         "x.detach()",
         ("x.detach().clone()", "x", "x.detach().requires_grad_()"),
         "TNS201",
@@ -84,42 +84,42 @@ EXAMPLES = {
     ),
     "no size": Example(
         "def f(*shape):\n    return torch.Tensor(*shape)\n",
-        ("size-is-given",),
+        ("argument-is-data",),
         "torch.empty(*shape)",
         ("torch.zeros(*shape)", "torch.empty(*shape[:1])", "torch.empty(shape[0])"),
         "TNS302",
     ),
     "a shape of nothing": Example(
         "def f(x: torch.Tensor):\n    return torch.Tensor(*x.shape[1:])\n",
-        ("size-is-given",),
+        ("argument-is-data",),
         "torch.empty(*x.shape[1:])",
         ("torch.empty(x.shape[1:])", "torch.empty(*x.shape)", "torch.empty(*x.shape[1:], 'a')"),
         "TNS302",
     ),
     "values in place of a size": Example(
         "def f(n_units):\n    return torch.Tensor(n_units)\n",
-        ("argument-is-size",),
+        ("argument-is-data",),
         "torch.empty(n_units)",
         ("torch.empty(n_units + 1)", "torch.tensor(n_units)"),
         "TNS302",
     ),
     "a number": Example(
         "def f(loss: torch.Tensor):\n    return loss.data[0]\n",
-        ("has-no-dimensions",),
+        ("is-scalar",),
         "loss.item()",
         ("loss.item() + 1", "loss[0]", "loss.sum().item()", "loss.numpy()"),
         "TNS204",
     ),
     "an array": Example(
         "def f(x: torch.Tensor, rows: np.ndarray):\n    return x.new(rows)\n",
-        ("memory-not-shared",),
+        ("only-read",),
         "x.new_tensor(rows)",
         ("x.new_tensor(rows[:1])", "x.new_tensor(rows, dtype=torch.float64)"),
         "TNS306",
     ),
     "an array without dimensions": Example(
         "def f(rows):\n    a = np.asarray(rows)\n    return torch.LongTensor(a)\n",
-        ("array-has-dimensions",),
+        ("argument-is-data",),
         "dtype=torch.int64",
         ("dtype=torch.int32",),
         "TNS304",
@@ -188,15 +188,15 @@ def test_a_default_that_a_fix_asks_for_is_proven() -> None:
 def test_of_the_kinds_that_a_name_may_have_only_those_excuse_that_break_the_assumption() -> None:
     world = World("cpu", "leaf", "grad", "float32", "matrix")
     seen = [("exception", None, "TypeError: empty() missing 1 required positional arguments")]
-    not_none = (named.IS_NOT_NONE.open("x"),)
+    tensor = (named.IS_TENSOR.open("x"),)
     refused = [("exception", None, "AttributeError: no attribute")]
-    assert announcing(refused, not_none, world, {"x": "none None"}) == ("is-not-none",)
-    assert announcing(refused, not_none, world, {"x": "tensor"}) == ("",)
-    assert announcing(refused, not_none, world, {"xs": "none None"}) == ("",)
+    assert announcing(refused, tensor, world, {"x": "none None"}) == (named.IS_TENSOR,)
+    assert announcing(refused, tensor, world, {"x": "tensor"}) == (None,)
+    assert announcing(refused, tensor, world, {"xs": "none None"}) == (None,)
     of_size = (named.IS_SIZE.open("`*shape`", is_likely=True),)
-    assert announcing(seen, of_size, world, {"shape": "list [2, 3]"}) == ("",)
-    assert announcing(seen, of_size, world, {"shape": "array"}) == ("",)
-    assert announcing(seen, (named.IS_SIZE.open("`n`"),), world, {"n": "array"}, USUAL) == ("argument-is-size",)
+    assert announcing(seen, of_size, world, {"shape": "list [2, 3]"}) == (None,)
+    assert announcing(seen, of_size, world, {"shape": "array"}) == (None,)
+    assert announcing(seen, (named.IS_SIZE.open("`n`"),), world, {"n": "array"}, USUAL) == (named.IS_SIZE,)
 
 
 ALWAYS_RAISES = Example(

@@ -187,32 +187,32 @@ def test_explain_prints_pages_and_rules_lists_them(torchlint: Program) -> None:
 
 
 def test_explain_says_what_an_assumption_means(torchlint: Program) -> None:
-    done = torchlint("explain", "is-not-none")
+    done = torchlint("explain", "carries-no-gradient")
     assert (done.status, done.stdout.splitlines()) == (
         0,
         [
-            "# is-not-none (assumption)",
+            "# carries-no-gradient (assumption)",
             "",
-            "The value is not `None`: the old call takes it, and the new one raises.",
+            "The value does not require grad, so that nothing has to be cut off.",
             "",
-            "In a message: assumes that `x` is not `None`",
-            "Where it is not proven, a fix is unsafe.",
+            "In messages:",
             "",
-            "Rules with fixes that rest on it:",
+            "- assumes that `x` is detached already",
+            "",
+            "Where it is not proven, a fix is unsafe. Rules with fixes that rest on it:",
             "",
             "- TNS401 variable-wrapper",
             "",
-            "A program in which it does not hold: https://torchlint.readthedocs.io/fix-safety/#is-not-none",
+            "An example: https://torchlint.readthedocs.io/fix-safety/#carries-no-gradient",
         ],
     )
-    both = torchlint("explain", "Is-Not-None", "TNS900", "author-meant-this").stdout
+    both = torchlint("explain", "Is-Torch-Tensor", "TNS900", "author-meant-this").stdout
     assert re.findall(r"^# (.*)$", both, re.MULTILINE) == [
         "syntax-error (TNS900)",
-        "is-not-none (assumption)",
+        "is-torch-tensor (assumption)",
         "author-meant-this (assumption)",
     ]
-    assert "a fix is only shown, or unsafe where the code speaks for it" in both
-    assert "Every fix in a notebook" in torchlint("explain", "cell-output-not-read").stdout
+    assert "a fix is unsafe, or only shown where nothing speaks for one reading" in both
 
 
 def test_version_and_help_import_neither_torch_nor_libcst(tmp_path: Path, program: Program) -> None:

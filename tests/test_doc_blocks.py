@@ -1,10 +1,9 @@
 """Every code block of the README and the pages is run or checked; the few that cannot be are listed with their reasons.
 
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
-``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, the programs of
-``docs/fix-safety.md`` by ``tests/test_assumption_worlds.py``; the steps of docs/first-gate.md are
-followed by ``tests/test_newcomer.py``, those of docs/modernising.md by ``tests/test_modernising.py``, and those of a
-release by ``tests/test_release.py``.
+``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``; the steps of
+docs/first-gate.md are followed by ``tests/test_newcomer.py``, those of docs/modernising.md by
+``tests/test_modernising.py``, and those of a release by ``tests/test_release.py``.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ else:
     import tomli as tomllib
 
 ELSEWHERE = {"docs/adding-a-rule.md", "docs/editors.md"}
-WORLDS = "docs/fix-safety.md"
-"""The page whose programs ``tests/test_assumption_worlds.py`` runs."""
 PAGES = [
     each
     for each in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -64,8 +61,8 @@ NOT_RUN = {
         "CONTRIBUTING.md",
         ".venv/bin/pre-commit install",
     ): "would put a hook into this repository; run by test_newcomer.py",
-    ("docs/fix-safety.md", "python benchmarks/proofs.py"): "fetches releases and takes hours",
-    ("docs/fix-safety.md", "python benchmarks/proofs.py --report"): "reports on what the line above left behind",
+    ("docs/verify.md", "python benchmarks/proofs.py"): "fetches releases and takes hours",
+    ("docs/verify.md", "python benchmarks/proofs.py --report"): "reports on what the line above left behind",
     ("docs/ci.md", "tox run -e lint"): "run by test_ci.py, with the file that is shown",
     ("docs/ci.md", "nox -s lint"): "run by test_ci.py, with the file that is shown",
 }
@@ -117,8 +114,6 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
             ("README.md", "text"): 1,  # test_docs.py: what is printed of the example project
             ("README.md", "diff"): 4,  # test_docs.py: what the fixes do
             ("docs/ci.md", "ini"): 1,  # test_ci.py: tox runs it
-            (WORLDS, "text"): 35,  # test_assumption_worlds.py: what is said and printed of its programs
-            (WORLDS, "diff"): 33,  # test_assumption_worlds.py: lines that are exchanged in them
             ("docs/baseline.md", "text"): 1,  # below
             ("docs/severity.md", "text"): 1,  # test_output.py: the closing line
             ("docs/usage.md", "ini"): 1,  # below: flake8 reads it
@@ -269,7 +264,7 @@ def test_what_a_comment_says_is_printed_is_printed(block: Block) -> None:
 
 def test_each_piece_of_python_is_checked_beyond_its_syntax() -> None:
     files = [each for each in PYTHON if each.marked("file")]
-    left = [each for each in PYTHON if each not in [*TOLD, *PRINTING, *files] and each.page != WORLDS]
+    left = [each for each in PYTHON if each not in [*TOLD, *PRINTING, *files]]
     assert sorted((each.page, each.first) for each in left) == [
         ("README.md", "array = output.numpy()  # noqa: TNS103"),  # above
         ("docs/usage.md", "import torchlint"),  # test_docs.py runs it

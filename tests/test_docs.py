@@ -23,8 +23,11 @@ from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_docs import page, summary
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 from torchlint.linter.engine import check_bytes, fix_bytes
+from torchlint.version import VERSION
 
 ROOT = Path(__file__).parent.parent
+KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+"""The headings of "Keep a Changelog"."""
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 REAL = [entry for entry in RULES if entry.words]
@@ -355,10 +358,17 @@ def test_the_library_is_used_as_the_usage_page_shows(capsys: pytest.CaptureFixtu
     assert "print(speed.detach().numpy())" in lines
 
 
-def test_every_rule_has_a_line_in_the_changelog() -> None:
+def test_the_changelog_lists_the_rules_and_nothing_else_as_rules() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for entry in RULES:
-        assert re.search(rf"^- `{entry.code}` {entry.name}\b", text, re.MULTILINE), entry.code
+    assert re.findall(r"^- `(TNS\d+)` ([a-z-]+): ", text, re.MULTILINE) == [(each.code, each.name) for each in RULES]
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first = re.search(r"^## \[(.*)\] - (Unreleased|\d{4}-\d\d-\d\d)$", text, re.MULTILINE)
+    assert first
+    assert first[1] == VERSION
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= KINDS_OF_CHANGES
 
 
 def test_a_stale_page_would_be_noticed() -> None:

@@ -82,7 +82,7 @@ def test_a_slip_of_the_pen_is_answered_with_the_nearest_word(
     ("words", "offers"),
     [
         (["--basel"], {"--baseline"}),
-        (["explain", "is-n"], {"is-not-none"}),
+        (["explain", "is-s"], {"is-scalar"}),
         (["--write"], {"--write-baseline"}),
         (["exp"], {"explain"}),
         (["--select", "TNS90"], {"TNS900", "TNS901", "TNS902", "TNS903"}),

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "benchmarks" / "proofs.py"
-PAGE = ROOT / "docs" / "fix-safety.md"
+PAGE = ROOT / "docs" / "verify.md"
 EMPTY = "<!-- corpus: written by benchmarks/proofs.py -->\nold\n<!-- corpus: end -->\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from torchlint.cache.file_state import FileState, Stamp, digest
-from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
+from torchlint.diagnostics.assumptions import BY_CLAIM, Decision
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Severity
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.discovery.walk import Target
@@ -66,7 +66,7 @@ def _dump_finding(finding: Finding) -> list[object]:
     packed = fix and [
         fix.action,
         [[each.start, each.end, each.text] for each in fix.edits],
-        [[each.name, each.is_proven, each.why, each.claim, each.is_likely] for each in fix.assumptions],
+        [[each.assumption.claim, each.is_proven, each.why, each.claim, each.is_likely] for each in fix.assumptions],
         None if fix.overruled is None else int(fix.overruled),
     ]
     span, levels = (finding.start, finding.end), (int(finding.confidence), int(finding.severity))
@@ -107,8 +107,8 @@ def _fix(row: object, length: int) -> Fix | None:
 
 
 def _decision(row: object) -> Decision:
-    name, is_proven, why, claim, is_likely = rows(row, 5)
-    assumption = ASSUMPTIONS.get(text(name))
+    meant, is_proven, why, claim, is_likely = rows(row, 5)
+    assumption = BY_CLAIM.get(text(meant))
     if assumption is None:
         raise Misread
     return Decision(assumption, flag(is_proven), text(why), text(claim), flag(is_likely))

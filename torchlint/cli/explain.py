@@ -30,8 +30,8 @@ def run(options: Options, session: Session) -> int:
         for code in sorted(BY_CODE if options.explain_all else codes)
     ]
     pages += [
-        (f"{name} (assumption)", assumption_page(each, f"{PROJECT}/fix-safety/#{name}"))
-        for name, each in ASSUMPTIONS.items()
+        (f"{name} (assumption)", assumption_page(name, f"{PROJECT}/fix-safety/#{name}"))
+        for name in ASSUMPTIONS
         if name in asked
     ]
     for number, (title, text) in enumerate(pages):

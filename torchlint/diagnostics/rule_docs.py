@@ -6,7 +6,7 @@ import ast
 from importlib.resources import files
 from textwrap import fill
 
-from torchlint.diagnostics.assumptions import ASSUMPTIONS, Assumption, told
+from torchlint.diagnostics.assumptions import ASSUMPTIONS, BY_CLAIM, told
 from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_metadata import RuleMetadata
 
@@ -108,7 +108,7 @@ def page(entry: RuleMetadata) -> str:
     text = _written(entry)
     if not entry.assumes:
         return text
-    listed = (f"- `{name}`: {ASSUMPTIONS[name].sentence}" for name in entry.assumes)
+    listed = (f"- `{name}`: {ASSUMPTIONS[name]}" for name in entry.assumes)
     lines = (fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in listed)
     told = "\n".join((f"\n{_ASSUMED}\n\nSafe where all of these that matter to the code are proven:\n", *lines, ""))
     head, references, tail = text.partition(_BEHIND)
@@ -124,23 +124,28 @@ def _written(entry: RuleMetadata) -> str:
     return text or "This rule has no page yet."
 
 
-def assumption_page(assumption: Assumption, link: str) -> str:
-    """Return what an assumption says, how it stands in a message, and which rules rest on it.
+def assumption_page(name: str, link: str) -> str:
+    """Return what an assumption says, how it stands in messages, and which rules rest on it.
 
-    :param link: where the site shows a program in which it does not hold
+    :param link: where the site says more of it
     """
-    rules = [f"- {entry.code} {entry.name}" for entry in RULES if assumption.name in entry.assumes]
-    shown = "only shown, or unsafe where the code speaks for it" if assumption.is_choice else "unsafe"
+    rules = [f"- {entry.code} {entry.name}" for entry in RULES if name in entry.assumes]
+    claims = [each for each in BY_CLAIM.values() if each.name == name]
+    is_choice = any(each.is_choice for each in claims)
+    shown = "unsafe, or only shown where nothing speaks for one reading" if is_choice else "unsafe"
     return "\n".join(
         (
-            fill(assumption.sentence, 118, break_on_hyphens=False),
+            fill(ASSUMPTIONS[name], 118, break_on_hyphens=False),
             "",
-            f"In a message: {told((assumption.open('x'),))}",
-            f"Where it is not proven, a fix is {shown}.",
+            "In messages:",
             "",
-            *(["Rules with fixes that rest on it:", "", *rules] if rules else ["Every fix in a notebook rests on it."]),
+            *(f"- {told((each.open('x'),))}" for each in claims),
             "",
-            f"A program in which it does not hold: {link}",
+            f"Where it is not proven, a fix is {shown}. Rules with fixes that rest on it:",
+            "",
+            *rules,
+            "",
+            f"An example: {link}",
         )
     )
 

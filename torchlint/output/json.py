@@ -56,7 +56,10 @@ def _fix(place: LocatedFinding, fix: Fix) -> dict[str, object]:
 
 def assumptions(fix: Fix) -> list[dict[str, str]]:
     """Return what a fix rests on as plain data."""
-    return [{"name": each.name, "status": each.status, "reason": each.reason} for each in fix.assumptions]
+    return [
+        {"name": each.name, "claim": each.claim, "status": each.status, "reason": each.reason}
+        for each in fix.assumptions
+    ]
 
 
 def _location(position: tuple[int, int]) -> dict[str, int]:

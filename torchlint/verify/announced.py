@@ -192,18 +192,18 @@ def announcing(
     world: World,
     given: Mapping[str, str],
     setting: ChangedDefault = USUAL,
-) -> tuple[str, ...]:
-    """Return for each difference that was seen in one world the open assumption that announces it, or nothing.
+) -> tuple[Assumption | None, ...]:
+    """Return for each difference that was seen in one world the open assumption that announces it, or None.
 
     ``given`` says for the code that each free name stands for what it was in that world.
     """
     doubted = [
-        (each.name, ANNOUNCED[each.assumption])
+        (each.assumption, ANNOUNCED[each.assumption])
         for each in decisions
         if each.assumption in ANNOUNCED and _fails(each, world, given, setting)
     ]
     return tuple(
-        next((name for name, it in doubted if any(_shows(sign, each, found) for sign in it.signs)), "")
+        next((meant for meant, it in doubted if any(_shows(sign, each, found) for sign in it.signs)), None)
         for each in found
     )
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from torchlint.diagnostics.assumptions import ASSUMPTIONS, Decision
+from torchlint.diagnostics.assumptions import Assumption, Decision
 from torchlint.verify.announced import ANNOUNCED, USUAL, ChangedDefault, announcing, settings
 from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worlds
 from torchlint.verify.compare import Judgement, judge, mended
@@ -43,8 +43,8 @@ class _Tally:
     broken: int = 0
     passed_over: list[tuple[tuple[str, int], ...]] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
-    announced: Counter[str] = field(default_factory=Counter)
-    """By the name of the assumption that announces it, in how many worlds something differed; empty where none does."""
+    announced: Counter[Assumption | None] = field(default_factory=Counter)
+    """By the assumption that announces it, in how many worlds something differed; None where none does."""
 
     def add(self, judged: Judgement) -> None:
         self.worlds += judged.worlds
@@ -63,7 +63,7 @@ class _Tally:
     @property
     def is_announced(self) -> bool:
         """Whether all that differed is announced, and the new code runs somewhere."""
-        return "" not in self.announced and (not self.broken or self.broken < self.ran)
+        return None not in self.announced and (not self.broken or self.broken < self.ran)
 
     def shown(self) -> tuple[Difference, ...]:
         """Return the first difference in each observable, those first that nothing announces.
@@ -185,8 +185,8 @@ class Trial:
     def _holds_elsewhere(self, fragment: Fragment, found: list[Way], seen: _Tally) -> bool:
         """Whether the new code was seen to work where the assumptions hold whose failing excuses what differed."""
         return all(
-            count < seen.ran or not ANNOUNCED[ASSUMPTIONS[name]].is_confined or self._mended(fragment, found)[1]
-            for name, count in seen.announced.items()
+            count < seen.ran or each is None or not ANNOUNCED[each].is_confined or self._mended(fragment, found)[1]
+            for each, count in seen.announced.items()
         )
 
     def _mended(self, fragment: Fragment, found: list[Way]) -> tuple[int, int]:
@@ -219,11 +219,11 @@ class Trial:
                 reason = "only a part of it could be run, and that part differs"
                 verdict = replace(verdict, outcome=NOT_TESTABLE, reason=reason)
             return _told(verdict, fragment, found)
-        effects = list(seen.announced)
+        effects = [each for each in seen.announced if each]
         if not self.safe and fragment.exposed is not None:
             written = self._written(fragment, found, seen)
-            later = [name for name in written.announced if name not in effects]
-            if "" in written.announced:
+            later = [each for each in written.announced if each and each not in effects]
+            if None in written.announced:
                 reason = f"code that is not run may write what it makes ({ROW}), and autograd would notice now"
                 return _told(replace(verdict, outcome=NOT_TESTABLE, reason=reason), fragment, found)
             if later:
@@ -231,16 +231,16 @@ class Trial:
                 verdict = replace(verdict, differences=(*verdict.differences, *written.shown())[:_SHOWN])
             effects += later
         if effects:
-            told = tuple((name, ANNOUNCED[ASSUMPTIONS[name]].effect) for name in effects)
+            told = tuple((each.name, ANNOUNCED[each].effect) for each in effects)
             verdict = replace(verdict, outcome=DIFFERS_AS_ANNOUNCED, reason="; ".join(known), announced=told)
         return _told(verdict, fragment, found)
 
 
-def _by(observable: str, found: Sequence[Seen], by: Sequence[str]) -> str:
-    """Return the assumption that announces a difference as it is told: of all that it stands for."""
-    of = [name for (what, *_), name in zip(found, by, strict=True) if what == observable]
-    of = of or [name for (what, *_), name in zip(found, by, strict=True) if what.startswith(f"{observable}: ")]
-    return "" if "" in of else of[0]
+def _by(observable: str, found: Sequence[Seen], by: Sequence[Assumption | None]) -> str:
+    """Return the name of the assumption that announces a difference as it is told: of all that it stands for."""
+    of = [each for (what, *_), each in zip(found, by, strict=True) if what == observable]
+    of = of or [each for (what, *_), each in zip(found, by, strict=True) if what.startswith(f"{observable}: ")]
+    return "" if None in of or of[0] is None else of[0].name
 
 
 def _told(verdict: Verdict, fragment: Fragment, found: list[Way]) -> Verdict:

@@ -77,7 +77,6 @@ RULE = Rule(
     TRIGGERS,
     assumes=(
         "argument-is-data",
-        "argument-is-size",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",

@@ -95,7 +95,6 @@ RULE = Rule(
     TRIGGERS,
     assumes=(
         "argument-is-data",
-        "array-has-dimensions",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "error-not-expected",

@@ -79,13 +79,12 @@ RULE = Rule(
     "legacy-constructor-from-size",
     TRIGGERS,
     assumes=(
-        "argument-is-size",
-        "size-is-given",
+        "argument-is-data",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "author-meant-this",
         "error-not-expected",
+        "author-meant-this",
     ),
     visit={cst.Call: drafts(FROM_SIZE)},
 )

@@ -134,9 +134,6 @@ RULE = Rule(
     "TNS310",
     "legacy-default-tensor-type",
     Triggers(functions=("set_default_tensor_type",)),
-    assumes=(
-        "default-device-unchanged",
-        "no-legacy-constructor-follows",
-    ),
+    assumes=("default-device-unchanged",),
     visit={cst.Call: check},
 )

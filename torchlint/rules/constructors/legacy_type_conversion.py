@@ -198,8 +198,6 @@ RULE = Rule(
     Triggers(methods=("type",)),
     assumes=(
         "is-torch-tensor",
-        "device-is-known",
-        "on-the-current-gpu",
         "default-dtype-unchanged",
         "default-device-unchanged",
         "error-not-expected",

@@ -228,14 +228,6 @@ RULE = Rule(
     "TNS306",
     "tensor-new",
     Triggers(methods=("new",)),
-    assumes=(
-        "is-torch-tensor",
-        "argument-is-data",
-        "argument-is-size",
-        "size-is-given",
-        "memory-not-shared",
-        "not-traced",
-        "author-meant-this",
-    ),
+    assumes=("is-torch-tensor", "only-read", "argument-is-data", "not-traced", "author-meant-this"),
     visit={cst.Call: check},
 )

@@ -114,7 +114,7 @@ RULE = Rule(
     "TNS204",
     "data-as-scalar",
     Triggers(attributes=("data",)),
-    assumes=("is-torch-tensor", "has-no-dimensions", "is-real", "error-not-expected"),
+    assumes=("is-torch-tensor", "is-scalar", "error-not-expected"),
     severity=Severity.LEGACY,
     visit={cst.Attribute: check},
 )

@@ -190,15 +190,7 @@ RULE = Rule(
     "TNS202",
     "data-mutation",
     Triggers(attributes=("data",)),
-    assumes=(
-        "is-torch-tensor",
-        "no-live-graph",
-        "same-effect-without-data",
-        "not-written-through-later",
-        "result-not-used",
-        "not-traced",
-        "author-meant-this",
-    ),
+    assumes=("is-torch-tensor", "only-read", "no-live-graph", "not-traced", "author-meant-this"),
     visit={cst.Attribute: check},
 )
 

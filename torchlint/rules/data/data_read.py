@@ -157,12 +157,7 @@ RULE = Rule(
     "TNS201",
     "data-read",
     Triggers(attributes=("data",)),
-    assumes=(
-        "is-torch-tensor",
-        "not-written-through-later",
-        "not-traced",
-        "author-meant-this",
-    ),
+    assumes=("is-torch-tensor", "only-read", "not-traced", "author-meant-this"),
     visit={cst.Attribute: check},
 )
 

@@ -256,7 +256,7 @@ RULE = Rule(
     "TNS108",
     "nonblocking-copy-to-host",
     Triggers(names=("non_blocking",)),
-    assumes=("copy-may-wait", "no-own-method"),
+    assumes=("no-own-method", "author-meant-this"),
     severity=Severity.WARNING,
     visit={cst.Call: check},
 )

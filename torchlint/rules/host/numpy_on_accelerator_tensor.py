@@ -77,7 +77,7 @@ RULE = Rule(
     "TNS102",
     "numpy-on-accelerator-tensor",
     Triggers(methods=("numpy",)),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"),
+    assumes=("is-torch-tensor", "only-read", "no-gradient-wanted", "error-not-expected"),
     severity=Severity.WARNING,
     visit={cst.Call: drafts("TNS102", _message)},
 )

@@ -80,7 +80,7 @@ RULE = Rule(
     "TNS101",
     "numpy-on-grad-tensor",
     Triggers(methods=("numpy",)),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"),
+    assumes=("is-torch-tensor", "only-read", "no-gradient-wanted", "error-not-expected"),
     severity=Severity.WARNING,
     visit={cst.Call: drafts("TNS101", _message)},
 )

@@ -95,7 +95,7 @@ RULE = Rule(
     "TNS103",
     "numpy-on-unproven-tensor",
     Triggers(methods=("numpy",)),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "no-write-wanted", "error-not-expected"),
+    assumes=("is-torch-tensor", "only-read", "no-gradient-wanted", "error-not-expected"),
     severity=Severity.WARNING,
     visit={cst.Call: drafts("TNS103", _message)},
 )

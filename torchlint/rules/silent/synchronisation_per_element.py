@@ -403,7 +403,7 @@ RULE = Rule(
     "TNS504",
     "synchronisation-per-element",
     Triggers(methods=("item",), builtins=("int", "float", "map")),
-    assumes=("has-one-dimension", "is-torch-tensor"),
+    assumes=("is-torch-tensor", "is-scalar"),
     severity=Severity.WARNING,
     visit={cst.Call: check},
 )

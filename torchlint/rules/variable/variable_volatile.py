@@ -240,10 +240,7 @@ RULE = Rule(
     "TNS402",
     "variable-volatile",
     Triggers(names=("volatile", "Variable")),
-    assumes=(
-        "author-meant-this",
-        "no-graph-needed",
-    ),
+    assumes=("no-gradient-wanted", "author-meant-this"),
     severity=Severity.WARNING,
     visit={cst.Call: check_call, cst.Attribute: check_attribute},
 )

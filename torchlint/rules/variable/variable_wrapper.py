@@ -336,13 +336,6 @@ RULE = Rule(
     "TNS401",
     "variable-wrapper",
     Triggers(names=("Variable",)),
-    assumes=(
-        "is-torch-tensor",
-        "error-not-expected",
-        "value-carries-no-gradient",
-        "flag-is-bool",
-        "not-traced",
-        "author-meant-this",
-    ),
+    assumes=("is-torch-tensor", "carries-no-gradient", "not-traced", "error-not-expected", "author-meant-this"),
     visit={cst.Call: check},
 )
