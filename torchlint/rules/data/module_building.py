@@ -253,7 +253,11 @@ def _is_quiet(name: ast.expr, context: FileContext, is_alias_quiet: bool = True)
     outer = context.parent(above) if isinstance(above, ast.keyword) else above
     match outer:
         case ast.Call(func=ast.Attribute(value=owner, attr=word) as function) if function is node:
-            is_method = owner is name and word != "forward" and context.is_defined(word)
+            is_method = (
+                owner is name
+                and word != "forward"
+                and any(each.name == word for each in context.nodes(ast.FunctionDef))
+            )
             return word in _QUIET_METHODS or is_method
         case ast.Call(func=function):
             return function is not node and _keeps(function, context)

@@ -18,7 +18,6 @@ from torchlint.rules.api import (
     Kind,
     arguments_of,
     decorators_of,
-    defaults_of,
     first_parameter,
     is_settings,
     leaf,
@@ -26,13 +25,13 @@ from torchlint.rules.api import (
     operations,
     root_of_place,
 )
-from torchlint.rules.evidence.called_definitions import definition
+from torchlint.rules.evidence.called_definitions import definition, has_plain_default
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.object_attributes import Setting, path_word, put_into, settings
 
 ANY = ""
 """Stands for all attributes of an object."""
-_PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
+PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
 _HOLDERS = frozenset(
     "Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter DataParallel OrderedDict deque list tuple "
@@ -87,7 +86,7 @@ class NewObjects:
 
     def is_new(self, node: ast.expr, trusted: bool = False) -> bool:
         """Whether an expression gives nothing but what is made there, numbers, texts and classes."""
-        if (node, ANY, trusted) in self._asked or self._context.value(node).must(_PLAIN):
+        if (node, ANY, trusted) in self._asked or self._context.value(node).must(PLAIN):
             return True
         self._asked.add((node, ANY, trusted))
         match node:
@@ -154,7 +153,7 @@ class NewObjects:
         if name in operations().factories:
             return word not in _TAKING_OVER
         is_legacy = name.startswith("torch.") and word in {*LEGACY_DTYPES, "Tensor"}
-        plain = all(self._context.value(each).must(_PLAIN | Kind.SEQUENCE) for each in call.args)
+        plain = all(self._context.value(each).must(PLAIN | Kind.SEQUENCE) for each in call.args)
         return is_legacy and (len(call.args) > 1 or plain)
 
     def _runs(self, called: ast.expr) -> bool:
@@ -186,9 +185,8 @@ class NewObjects:
 
     def _is_counted(self, name: ast.Name, function: Function) -> bool:
         """Whether a parameter is a number or a text: by its default, or because it is the size of a layer of torch."""
-        for each, default in defaults_of(function).items():
-            if each.arg == name.id and isinstance(default, ast.Constant) and default.value is not None:
-                return True
+        if has_plain_default(function, name.id):
+            return True
         calls = self._context.inside(function, ast.Call)
         sizes = (each for call in calls if any(map(_is_layer, self._context.names(call.func))) for each in call.args)
         return any(isinstance(each, ast.Name) and each.id == name.id for each in sizes)
