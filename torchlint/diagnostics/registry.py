@@ -21,7 +21,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS108", name="nonblocking-copy-to-host", triggers=Triggers(names=("non_blocking",)), family="host", assumes=("copy-may-wait", "no-own-method"), severity=Severity.WARNING),
     RuleMetadata(code="TNS109", name="scalar-from-grad-tensor", triggers=Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "warning-not-expected", "author-meant-this")),
     RuleMetadata(code="TNS201", name="data-read", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "not-written-through-later", "not-traced", "author-meant-this")),
-    RuleMetadata(code="TNS202", name="data-mutation", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "no-live-graph", "same-effect-without-data", "name-keeps-its-meaning", "not-written-through-later", "result-not-used", "not-traced", "author-meant-this")),
+    RuleMetadata(code="TNS202", name="data-mutation", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "no-live-graph", "same-effect-without-data", "not-written-through-later", "result-not-used", "not-traced", "author-meant-this")),
     RuleMetadata(code="TNS203", name="data-rebinding", triggers=Triggers(attributes=("data",)), family="data", assumes=("author-meant-this",)),
     RuleMetadata(code="TNS204", name="data-as-scalar", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "has-no-dimensions", "is-real", "error-not-expected")),
     RuleMetadata(code="TNS205", name="data-for-metadata", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "not-traced")),

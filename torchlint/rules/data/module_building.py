@@ -26,7 +26,7 @@ from torchlint.rules.api import (
     runs_later,
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
-from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, lineage
+from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, is_layer, lineage
 from torchlint.rules.evidence.called_definitions import definition
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.method_calls import call_of
@@ -122,7 +122,7 @@ def _is_torchs(word: str, owner: ast.ClassDef, methods: list[Function], context:
     """Whether an attribute is a parameter that a layer of torch makes, from which a class derives."""
     sets = any(each.word in (word, None) for method in methods for each in settings(method, context))
     bases = [name for each in lineage(owner, context) for base in each.bases for name in context.names(base)]
-    return not sets and bool(PARAMETER.search(word)) and any(each.startswith("torch.nn.") for each in bases)
+    return not sets and bool(PARAMETER.search(word)) and any(map(is_layer, bases))
 
 
 def _parts(node: ast.expr, own: str, context: FileContext, left: int = 8) -> frozenset[str]:

@@ -34,11 +34,14 @@ ANY = ""
 PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
 _HOLDERS = frozenset(
-    "Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter DataParallel OrderedDict deque list tuple "
+    "Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter Buffer DataParallel "
+    "DistributedDataParallel OrderedDict deque list tuple "
     "dict zip enumerate range len int float str max min".split()
 )
 """What keeps or hands on what it is given; other classes of ``torch.nn``, losses left out, make parameters."""
 _TAKING_OVER = frozenset({"as_tensor", "asarray", "from_dlpack", "from_file", "frombuffer", "sparse_coo_tensor"})
+_LATER = ("Lazy", "Uninitialized")
+"""How names begin of what gets its parameters by its first call: ``nn.init`` raises before."""
 _MOST_NUMBERS = 6
 """A layer that may keep a weight takes it behind this many arguments, or by name."""
 _PARTS = ("elts", "values", "body", "orelse", "left", "right", "elt", "value", "operand")
@@ -131,7 +134,7 @@ class NewObjects:
     # ------------------------------------------------------------------ calls
     def _makes(self, call: ast.Call, trusted: bool) -> bool:
         names = self._context.names(call.func)
-        if names and all(_is_layer(each) for each in names):
+        if names and all(is_layer(each) for each in names):
             words = [each.arg for each in call.keywords]
             is_plain = not any(word is None or "weight" in word for word in words)
             return is_plain and len(call.args) <= _MOST_NUMBERS and not any(map(_is_starred, call.args))
@@ -181,14 +184,14 @@ class NewObjects:
     def _is_class(self, node: ast.expr) -> bool:
         """Whether an expression names a class or a function, of torch or of the file."""
         is_here = isinstance(node, ast.Name) and definition(node, self._context) is not None
-        return is_here or any(map(_is_layer, self._context.names(node)))
+        return is_here or any(map(is_layer, self._context.names(node)))
 
     def _is_counted(self, name: ast.Name, function: Function) -> bool:
         """Whether a parameter is a number or a text: by its default, or because it is the size of a layer of torch."""
         if has_plain_default(function, name.id):
             return True
         calls = self._context.inside(function, ast.Call)
-        sizes = (each for call in calls if any(map(_is_layer, self._context.names(call.func))) for each in call.args)
+        sizes = (each for call in calls if any(map(is_layer, self._context.names(call.func))) for each in call.args)
         return any(isinstance(each, ast.Name) and each.id == name.id for each in sizes)
 
 
@@ -196,11 +199,11 @@ def _is_starred(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred)
 
 
-def _is_layer(name: str) -> bool:
+def is_layer(name: str) -> bool:
     """Whether a name is one of torch's layers that make their own parameters; those of lazy ones are not there yet."""
     word = leaf(name)
     is_class = name.startswith("torch.nn.") and word[:1].isupper()
-    return is_class and word not in _HOLDERS and not word.endswith("Loss") and not word.startswith("Lazy")
+    return is_class and word not in _HOLDERS and not word.endswith("Loss") and not word.startswith(_LATER)
 
 
 def is_bare(function: Function, context: FileContext) -> bool:
