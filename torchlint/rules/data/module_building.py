@@ -24,6 +24,7 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
     runs_later,
+    word_of,
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
 from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, is_layer, lineage
@@ -198,6 +199,9 @@ def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
     """Return the call that a name is bound to above, where nothing but writes and moves is done with it since."""
     root = root_of_place(place)
     here = context.nearest(place, ast.stmt)
+    beside = [each for each in context.inside(here, ast.Name) if each.id == word_of(root)] if here else []
+    if not all(each is root or _is_quiet(each, context, is_alias_quiet=False) for each in beside):
+        return None
     while isinstance(root, ast.Name) and here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
         above = context.parent(here)
         for before in reversed(earlier_in_block(here, above) if above is not None else []):

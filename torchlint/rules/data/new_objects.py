@@ -140,7 +140,10 @@ class NewObjects:
             return is_plain and len(call.args) <= _MOST_NUMBERS and not any(map(_is_starred, call.args))
         if names == {"copy.deepcopy"} or (names and all(self._makes_a_tensor(each, call) for each in names)):
             return True
-        if not all(self.is_new(each, trusted) for each in arguments_of(call)):
+        given = arguments_of(call)
+        if not all(self.is_new(each, trusted) for each in given) or (
+            names == {"torch.nn.Parameter"} and not isinstance(given[0], ast.Call | ast.BinOp | ast.Name)
+        ):
             return False
         if names and all(leaf(each) in _HOLDERS or each.startswith(("math.", "numpy.")) for each in names):
             return True

@@ -21,15 +21,16 @@ _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 
 
 def has_own_data(context: FileContext) -> bool:
-    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``.
+    """Whether a class has a ``data`` of its own: one of the file, or one of the project that says it is a tensor.
 
-    Of other files none counts: data sets that keep a list in ``self.data`` are in most projects.
+    Of other files nothing else counts: data sets that keep a list in ``self.data`` are in most projects.
     """
-    return _has_own_data(context.tree, context)
+    return _has_own_data(context.tree, context) or context.other_texts.says_tensor("data") is not None
 
 
 @remembered
 def _has_own_data(_: ast.Module, context: FileContext) -> bool:
+    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
     nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
     return any(_speaks(node) for node in nodes)
 
