@@ -77,14 +77,11 @@ class Net(nn.Module):
 ## Fix safety
 
 The first values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, are written by
-`nn.init`, which calls the same methods without grad mode, unless a file of the project rebinds these functions.
-Other writes go into a block under `torch.no_grad()` that neighbouring statements share; where grad mode is off already,
-`.data` is only dropped, and so it is for the functions of `nn.init`. Where the statement cannot be moved into a block,
-or its result is used, `.data` becomes `.detach()`, through which writes are counted too.
-
-A statement goes into a block that is safe only where all that it runs is known to be torch's, NumPy's and Python's own.
-Where it may run code of the project, such as a generator that it makes a list of or an object that it reckons with, and
-where it needs grad mode itself, as `torch.autograd.grad` does, `.data` becomes `.detach()`.
+`nn.init`, which calls the same methods without grad mode. Other writes go into a block under `torch.no_grad()` that
+neighbouring statements share; where grad mode is off already, `.data` is only dropped, and so it is for the functions
+of `nn.init`. Where the statement calls what is neither torch's, NumPy's nor Python's own, or needs grad mode itself, as
+`torch.autograd.grad` does, and where its result is used, `.data` becomes `.detach()`, through which writes are counted
+too.
 
 `out=w.data` becomes `out=w.detach()`: where the size does not fit, `out=w` would resize `w` itself. In a block it is
 `out=w` where `w` is reckoned with numbers into itself, as in `torch.mul(w, 0.5, out=w.data)`.
@@ -93,35 +90,19 @@ where it needs grad mode itself, as `torch.autograd.grad` does, `.data` becomes 
 property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a
 new tensor.
 
-Safe where no graph can hold the tensor: a module initialises what it made itself, in `__init__`, in `reset_parameters`
-or another initialiser that only its constructor calls in this file, or in a function given to nothing but `.apply` of a
-module just made, which was moved or printed at most (`net.cuda()`); or where one of torch's layers, or a tensor with
-memory of its own, was made right before (`m = nn.Linear(2, 2)`, `w = torch.ones(3)`) and nothing computed with it
-since; and the method is one of those that were measured to do the same in both spellings. "Made itself" means that each
-way in which the attribute is set leads to constructors of `torch.nn`, new tensors, and classes and functions of the
-file that make nothing else: not to a module or a parameter that was passed in, kept at class level, found in a global
-or in another file, or given by a function that may hand out the same one twice, nor to a tensor that a parameter with
-the default `0.5` may be given. What the title then names is `self.net`; for `self.modules()` and `self.parameters()`
-this must hold of all attributes.
+Safe where the object that is written is just being made, so that no graph can hold the tensor, and where the method is
+one of those that were measured to do the same in both spellings. Four idioms show that: the write stands
 
-Safe as well for the parameters of a target network, which a loop writes: `for p, t in zip(net.parameters(),
-target.parameters()): t.data.copy_(...)`. All that the file does with `target` must be in sight: it is made of torch's
-layers by a class of the file, loaded, moved, and run in blocks or functions under `torch.no_grad()` alone, no method
-hands out a parameter, and the loops only take `.data`.
+- in `__init__`;
+- in `reset_parameters`, or in a method that only these call, as far as the file shows;
+- in a function that the file gives to `.apply` of what is new, and to nothing else;
+- in one of these in a loop over the object's own `modules()`, `parameters()` or `children()`.
 
-Unsafe where the constructor, or a method that it mentions, keeps what it computed with tensors that require grad, as in
-`self.penalty = self.weight.norm()`.
-
-Unsafe where the statement itself hands what was just made to code that may keep it: `m.weight.data.fill_(score(m))`.
-
-Unsafe where a property, or a `__getitem__`, of the project's own may run in the block: what it computes and keeps there
-would have no graph.
-
-Unsafe where another file of the project may call the initialiser, or this file by `getattr` or by another name that its
-class gives it, when a graph may hold the tensor; where a lambda, a kept generator or a coroutine calls it later; and
-where the constructor may be called on an object that is there already, here or in another file. So it is where a file
-of the project has something of its own run while modules are built: a registration hook, or a method of torch's modules
-that it rebinds, such as `nn.Linear.reset_parameters`.
+What is written must belong to the object and be made in sight, by a constructor of `torch.nn`, a function of torch that
+makes tensors, or a class or function of the file that makes nothing else: not a module that was passed in, found in a
+global, given by other code, or tied to one. Nothing in these methods may compute with it before the write. Safe as well
+is a layer or a tensor that a straight line of code makes right before (`m = nn.Linear(2, 2)`), and of which it does
+nothing but move and write. Lazy layers have no values before their first call and are never taken for new ones.
 
 Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
 constructor is given.
@@ -136,7 +117,7 @@ Only shown for what the `forward` of an `autograd.Function` is given: the write 
 is seen has to be told by `ctx.mark_dirty`.
 
 Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
-in what a trace records. Other files are not asked: what is safe here builds a module, and traced functions seldom do.
+in what a trace records.
 
 No fix is offered for `resize_` on a tensor that may require grad, which torch refuses, nor for a change of shape that
 cannot go into a block: `x.detach().resize_(n)` leaves `x` as it is, too.

@@ -31,7 +31,8 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     (call, word), place = called, context.python(node.value)
     if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.expr):
         return None
-    if not is_being_built(place, context):
+    is_plain = isinstance(place, ast.Name) and "torch.nn.Parameter" not in context.value(place).instance
+    if is_plain or not is_being_built(place, context):
         return None
     spelled = torch_name(context, f"nn.init.{_FUNCTIONS[word]}", node)
     start = context.outer_span(node.value)[1]

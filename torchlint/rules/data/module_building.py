@@ -24,9 +24,10 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
     runs_later,
+    word_of,
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
-from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, lineage
+from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, is_layer, lineage
 from torchlint.rules.evidence.called_definitions import definition
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.method_calls import call_of
@@ -122,7 +123,7 @@ def _is_torchs(word: str, owner: ast.ClassDef, methods: list[Function], context:
     """Whether an attribute is a parameter that a layer of torch makes, from which a class derives."""
     sets = any(each.word in (word, None) for method in methods for each in settings(method, context))
     bases = [name for each in lineage(owner, context) for base in each.bases for name in context.names(base)]
-    return not sets and bool(PARAMETER.search(word)) and any(each.startswith("torch.nn.") for each in bases)
+    return not sets and bool(PARAMETER.search(word)) and any(map(is_layer, bases))
 
 
 def _parts(node: ast.expr, own: str, context: FileContext, left: int = 8) -> frozenset[str]:
@@ -198,6 +199,9 @@ def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
     """Return the call that a name is bound to above, where nothing but writes and moves is done with it since."""
     root = root_of_place(place)
     here = context.nearest(place, ast.stmt)
+    beside = [each for each in context.inside(here, ast.Name) if each.id == word_of(root)] if here else []
+    if not all(each is root or _is_quiet(each, context, is_alias_quiet=False) for each in beside):
+        return None
     while isinstance(root, ast.Name) and here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
         above = context.parent(here)
         for before in reversed(earlier_in_block(here, above) if above is not None else []):
@@ -253,7 +257,11 @@ def _is_quiet(name: ast.expr, context: FileContext, is_alias_quiet: bool = True)
     outer = context.parent(above) if isinstance(above, ast.keyword) else above
     match outer:
         case ast.Call(func=ast.Attribute(value=owner, attr=word) as function) if function is node:
-            is_method = owner is name and word != "forward" and context.is_defined(word)
+            is_method = (
+                owner is name
+                and word != "forward"
+                and any(each.name == word for each in context.nodes(ast.FunctionDef))
+            )
             return word in _QUIET_METHODS or is_method
         case ast.Call(func=function):
             return function is not node and _keeps(function, context)

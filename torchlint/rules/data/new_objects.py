@@ -18,7 +18,6 @@ from torchlint.rules.api import (
     Kind,
     arguments_of,
     decorators_of,
-    defaults_of,
     first_parameter,
     is_settings,
     leaf,
@@ -26,20 +25,23 @@ from torchlint.rules.api import (
     operations,
     root_of_place,
 )
-from torchlint.rules.evidence.called_definitions import definition
+from torchlint.rules.evidence.called_definitions import definition, has_plain_default
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.object_attributes import Setting, path_word, put_into, settings
 
 ANY = ""
 """Stands for all attributes of an object."""
-_PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
+PLAIN = Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 """What holds no module and no tensor."""
 _HOLDERS = frozenset(
-    "Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter DataParallel OrderedDict deque list tuple "
+    "Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter Buffer DataParallel "
+    "DistributedDataParallel OrderedDict deque list tuple "
     "dict zip enumerate range len int float str max min".split()
 )
 """What keeps or hands on what it is given; other classes of ``torch.nn``, losses left out, make parameters."""
 _TAKING_OVER = frozenset({"as_tensor", "asarray", "from_dlpack", "from_file", "frombuffer", "sparse_coo_tensor"})
+_LATER = ("Lazy", "Uninitialized")
+"""How names begin of what gets its parameters by its first call: ``nn.init`` raises before."""
 _MOST_NUMBERS = 6
 """A layer that may keep a weight takes it behind this many arguments, or by name."""
 _PARTS = ("elts", "values", "body", "orelse", "left", "right", "elt", "value", "operand")
@@ -87,7 +89,7 @@ class NewObjects:
 
     def is_new(self, node: ast.expr, trusted: bool = False) -> bool:
         """Whether an expression gives nothing but what is made there, numbers, texts and classes."""
-        if (node, ANY, trusted) in self._asked or self._context.value(node).must(_PLAIN):
+        if (node, ANY, trusted) in self._asked or self._context.value(node).must(PLAIN):
             return True
         self._asked.add((node, ANY, trusted))
         match node:
@@ -132,13 +134,16 @@ class NewObjects:
     # ------------------------------------------------------------------ calls
     def _makes(self, call: ast.Call, trusted: bool) -> bool:
         names = self._context.names(call.func)
-        if names and all(_is_layer(each) for each in names):
+        if names and all(is_layer(each) for each in names):
             words = [each.arg for each in call.keywords]
             is_plain = not any(word is None or "weight" in word for word in words)
             return is_plain and len(call.args) <= _MOST_NUMBERS and not any(map(_is_starred, call.args))
         if names == {"copy.deepcopy"} or (names and all(self._makes_a_tensor(each, call) for each in names)):
             return True
-        if not all(self.is_new(each, trusted) for each in arguments_of(call)):
+        given = arguments_of(call)
+        if not all(self.is_new(each, trusted) for each in given) or (
+            names == {"torch.nn.Parameter"} and not isinstance(given[0], ast.Call | ast.BinOp | ast.Name)
+        ):
             return False
         if names and all(leaf(each) in _HOLDERS or each.startswith(("math.", "numpy.")) for each in names):
             return True
@@ -154,7 +159,7 @@ class NewObjects:
         if name in operations().factories:
             return word not in _TAKING_OVER
         is_legacy = name.startswith("torch.") and word in {*LEGACY_DTYPES, "Tensor"}
-        plain = all(self._context.value(each).must(_PLAIN | Kind.SEQUENCE) for each in call.args)
+        plain = all(self._context.value(each).must(PLAIN | Kind.SEQUENCE) for each in call.args)
         return is_legacy and (len(call.args) > 1 or plain)
 
     def _runs(self, called: ast.expr) -> bool:
@@ -182,15 +187,14 @@ class NewObjects:
     def _is_class(self, node: ast.expr) -> bool:
         """Whether an expression names a class or a function, of torch or of the file."""
         is_here = isinstance(node, ast.Name) and definition(node, self._context) is not None
-        return is_here or any(map(_is_layer, self._context.names(node)))
+        return is_here or any(map(is_layer, self._context.names(node)))
 
     def _is_counted(self, name: ast.Name, function: Function) -> bool:
         """Whether a parameter is a number or a text: by its default, or because it is the size of a layer of torch."""
-        for each, default in defaults_of(function).items():
-            if each.arg == name.id and isinstance(default, ast.Constant) and default.value is not None:
-                return True
+        if has_plain_default(function, name.id):
+            return True
         calls = self._context.inside(function, ast.Call)
-        sizes = (each for call in calls if any(map(_is_layer, self._context.names(call.func))) for each in call.args)
+        sizes = (each for call in calls if any(map(is_layer, self._context.names(call.func))) for each in call.args)
         return any(isinstance(each, ast.Name) and each.id == name.id for each in sizes)
 
 
@@ -198,11 +202,11 @@ def _is_starred(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred)
 
 
-def _is_layer(name: str) -> bool:
+def is_layer(name: str) -> bool:
     """Whether a name is one of torch's layers that make their own parameters; those of lazy ones are not there yet."""
     word = leaf(name)
     is_class = name.startswith("torch.nn.") and word[:1].isupper()
-    return is_class and word not in _HOLDERS and not word.endswith("Loss") and not word.startswith("Lazy")
+    return is_class and word not in _HOLDERS and not word.endswith("Loss") and not word.startswith(_LATER)
 
 
 def is_bare(function: Function, context: FileContext) -> bool:

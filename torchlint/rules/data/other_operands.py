@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.object_attributes import attribute_values
 from torchlint.rules.evidence.tensor_proof import is_proven
@@ -18,37 +18,18 @@ _OF_PYTHON = _COUNTED | Kind.SEQUENCE | Kind.SIZE | Kind.STRING | Kind.DEVICE | 
 """What Python, torch and NumPy make: none of it keeps the other side of an operator."""
 _INDEXED = Kind.TENSOR | Kind.ARRAY
 
-_WORDS: dict[type[ast.operator | ast.cmpop], tuple[str, ...]] = {
-    ast.Add: ("add",),
-    ast.Sub: ("sub",),
-    ast.Mult: ("mul",),
-    ast.Div: ("truediv",),
-    ast.FloorDiv: ("floordiv",),
-    ast.Mod: ("mod",),
-    ast.Pow: ("pow",),
-    ast.MatMult: ("matmul",),
-    ast.BitAnd: ("and",),
-    ast.BitOr: ("or",),
-    ast.BitXor: ("xor",),
-    ast.LShift: ("lshift",),
-    ast.RShift: ("rshift",),
-    ast.Eq: ("eq",),
-    ast.NotEq: ("ne", "eq"),
-    ast.Lt: ("lt", "gt"),
-    ast.LtE: ("le", "ge"),
-    ast.Gt: ("gt", "lt"),
-    ast.GtE: ("ge", "le"),
-    ast.In: ("contains", "eq", "iter", "getitem"),
-    ast.NotIn: ("contains", "eq", "iter", "getitem"),
-}
-"""The methods that answer an operator."""
-_PROTOCOL = "__torch_function__"
+_ANSWERING = frozenset(
+    f"__{reflected}{word}__"
+    for reflected in ("", "r", "i")
+    for word in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+) | frozenset(f"__{word}__" for word in "eq ne lt gt le ge contains iter getitem torch_function".split())
+"""The methods by which a class answers operators."""
 
 
 def keeps_nothing(other: ast.expr, operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
     """Whether the other side of an operator keeps nothing of a tensor beside it.
 
-    Of what is no tensor beyond doubt it is believed where no class of the project answers the operator.
+    Of what is no tensor beyond doubt it is believed where no class of the file answers operators.
     """
     if isinstance(operator, ast.Is | ast.IsNot) or isinstance(other, ast.Constant):
         return True
@@ -57,7 +38,7 @@ def keeps_nothing(other: ast.expr, operator: ast.operator | ast.cmpop, context: 
         return True
     if not known.must(_OF_PYTHON) and (not (known.unknown or known.vague) or known.instance or known.names):
         return False
-    return not _is_answered(operator, context) or (known.must(_OF_PYTHON) and is_proven(other, context))
+    return not _answers_operators(context.tree, context) or (known.must(_OF_PYTHON) and is_proven(other, context))
 
 
 def adds_numbers(target: ast.expr, context: FileContext) -> bool:
@@ -91,14 +72,7 @@ def is_indexed(base: ast.expr, context: FileContext) -> bool:
     return context.value(base).must(_INDEXED)
 
 
-def operator_methods(operator: ast.operator | ast.cmpop) -> tuple[str, ...]:
-    """Return the methods that may answer an operator, on either side of it."""
-    words = _WORDS.get(type(operator), ())  # nothing answers `is`
-    reflected = (f"__r{word}__" for word in words if isinstance(operator, ast.operator))
-    return *(f"__{word}__" for word in words), *reflected
-
-
-def _is_answered(operator: ast.operator | ast.cmpop, context: FileContext) -> bool:
-    """Whether a class of the project may answer an operator."""
-    methods = (*operator_methods(operator), _PROTOCOL)
-    return any(map(context.is_defined, methods))
+@remembered
+def _answers_operators(_: ast.Module, context: FileContext) -> bool:
+    """Whether a class of the file answers operators in its own way."""
+    return any(each.name in _ANSWERING for each in context.nodes(ast.FunctionDef))

@@ -106,7 +106,17 @@ def may_move_into_block(node: cst.Attribute, context: FileContext) -> bool:
 @remembered
 def _speaks_of_the_known(statement: cst.BaseSmallStatement, context: FileContext) -> bool:
     """Whether nothing in a statement could care for grad mode by its words: it runs only torch, math and tensors."""
-    return all(_is_harmless(call, context) for call in _calls(statement))
+    read = {each.attr.value for each in context.concrete_nodes(cst.Attribute) if statement in context.ancestors(each)}
+    return read.isdisjoint(_properties(context.tree, context)) and all(
+        _is_harmless(call, context) for call in _calls(statement)
+    )
+
+
+@remembered
+def _properties(_: ast.Module, context: FileContext) -> frozenset[str]:
+    """Return the decorated methods of a file's classes: a cached property would keep what it computes in the block."""
+    methods = (each for each in context.nodes(ast.FunctionDef) if isinstance(context.parent(each), ast.ClassDef))
+    return frozenset(each.name for each in methods if each.decorator_list)
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:

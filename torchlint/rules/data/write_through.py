@@ -22,7 +22,7 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_FUNCTIONS, FORM_METHODS, VIEW_ATTRIBUTES
 from torchlint.rules.data.forgotten_graph import graph_ends_in_statement
-from torchlint.rules.data.new_objects import is_bare
+from torchlint.rules.data.new_objects import PLAIN, is_bare
 from torchlint.rules.data.other_operands import adds_numbers, is_indexed, keeps_nothing
 from torchlint.rules.data.read_by_numpy import is_read_by_numpy
 from torchlint.rules.evidence.called_definitions import bind, definition
@@ -90,7 +90,6 @@ _WRITING_FUNCTIONS = frozenset(
 """Functions that may write into an argument: running means and variances, rows that ``max_norm`` shortens."""
 
 _NUMBER = Kind.INTEGER | Kind.SCALAR
-_NO_TENSOR = _NUMBER | Kind.STRING | Kind.NONE | Kind.SIZE | Kind.DEVICE | Kind.DTYPE | Kind.ARRAY
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -317,7 +316,7 @@ class _Reader:
         if self._context.mode(node) == Mode.OFF:
             return True
         known = self._value(node)
-        return is_detached(node, self._context) or (bool(known.kind) and known.must(_NO_TENSOR) and not known.claimed)
+        return is_detached(node, self._context) or (bool(known.kind) and known.must(PLAIN) and not known.claimed)
 
     def _value(self, node: ast.expr) -> Value:
         return self._context.value(node)

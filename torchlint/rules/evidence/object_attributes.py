@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
 from torchlint.rules.api import (
     GRAD_MODES,
     FileContext,
     Function,
     arguments_of,
-    block_with,
     decorators_of,
     first_parameter,
     remembered,
@@ -406,49 +404,3 @@ def path_word(node: ast.expr, source: str | None, empty: str | None = None) -> s
                 return word if name == source else None
             case _:
                 return None
-
-
-def in_force(found: list[Setting], word: str | None, until: ast.AST, context: FileContext) -> list[Setting]:
-    """Return those settings of one function that may still hold where a write stands.
-
-    What stands behind the write, in no loop with it, has not happened, and an assignment that always comes before the
-    write undoes all that was set before it.
-    """
-    around = list(context.ancestors(until))
-    loops = {each for each in around if isinstance(each, ast.For | ast.While)}
-    found = [each for each in found if _row(each.at) <= _row(until) or not loops.isdisjoint(context.ancestors(each.at))]
-    blocks = {context.parent(each) for each in around if isinstance(each, ast.stmt)}
-    whole = [each for each in found if each.whole and each.word == word is not None]
-    sure = [each for each in whole if _is_sure(each.at, until, blocks, context)]
-    last = max((_row(each.at) for each in sure), default=0)
-    return [each for each in found if any(row >= last for row in _rows(each.at, until, context))]
-
-
-def _is_sure(at: ast.AST, until: ast.AST, blocks: set[ast.AST | None], context: FileContext) -> bool:
-    """Whether an assignment is a statement of a block around the write, and comes before it."""
-    if not isinstance(at, ast.Assign) or _row(at) >= _row(until):
-        return False
-    block = context.parent(at)
-    if block not in blocks or isinstance(block, ast.Try):
-        return False
-    path = [until, *context.ancestors(until)]
-    below = path[path.index(block) - 1] if block in path else None
-    return below in block_with(at, block)
-
-
-def _rows(at: ast.AST, until: ast.AST, context: FileContext) -> list[float]:
-    """Return the rows on which a setting may happen: one in a function inside the function, where that is called."""
-    inner, outer = context.function_around(at), context.function_around(until)
-    if any(isinstance(each, ast.Lambda) for each in takewhile(lambda each: each is not inner, context.ancestors(at))):
-        return [float("inf")]
-    if inner is outer or inner is None or outer is None:
-        return [_row(at)]
-    uses = [each for each in context.inside(outer, ast.Name) if each.id == inner.name]
-    calls = [context.parent(each) for each in uses]
-    if all(isinstance(call, ast.Call) and call.func is each for call, each in zip(calls, uses, strict=True)):
-        return [_row(each) for each in uses if _row(each) <= _row(until)]
-    return [float("inf")]
-
-
-def _row(node: ast.AST) -> int:
-    return getattr(node, "lineno", 0)

@@ -28,7 +28,9 @@ def _told(call: ast.Call, context: FileContext) -> ast.expr | None:
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
     scope, below = context.function_around(call) or context.tree, call  # type: ast.AST, ast.AST
     for above in context.ancestors(call):
-        branches: list[tuple[ast.AST, bool]] = [(each, False) for each in earlier_in_block(below, above) if _is_left_by(each)]
+        branches: list[tuple[ast.AST, bool]] = [
+            (each, False) for each in earlier_in_block(below, above) if _is_left_by(each)
+        ]
         if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
             branches.append((above, below is above.body or (isinstance(above, ast.If) and below in above.body)))
         for each, is_met in branches:
