@@ -10,7 +10,7 @@ from torchlint.diagnostics.model import Settings
 from torchlint.inference.interpreter import pytest_fixtures
 from torchlint.inference.interpreter.file_scope import File
 from torchlint.inference.interpreter.project import Project
-from torchlint.inference.lattice import UNKNOWN, Kind, Mode, Reason, Value
+from torchlint.inference.lattice import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.imports import imported_modules, spelled
@@ -21,6 +21,7 @@ from torchlint.inference.sample import Sample, SampledCall
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, empty
+from torchlint.syntax.places import word_of
 
 _MOST_STEPS = 20
 """Of a longer chain of reasons the middle is left out: nobody would read it."""
@@ -110,12 +111,28 @@ class Analysis:
         return self._file.classes.ancestry(node)
 
     def classes_of(self, node: ast.expr) -> tuple[frozenset[tuple[str | None, str]], ...]:
-        """Return the classes of the project that an object may be of, each with its bases; nothing if others may be."""
-        known = [self._project.definitions.get(name) for name in sorted(self.value(node).instance)]
-        found = [each for each in known if each is not None and isinstance(each[1], ast.ClassDef)]
-        if not self.value(node).must(Kind.OTHER | Kind.MODULE) or len(found) < len(known):
-            return ()
-        return tuple(home.classes.ancestry(each) for home, each in found if isinstance(each, ast.ClassDef))
+        """Return the classes of the project that an object is made of, each with its bases; nothing if others may be.
+
+        They are read from the assignments to its name, without a walk: callers are many, and their functions long.
+        """
+        code, tree = ast.unparse(node), self.index.tree
+        scope = self.index.nearest(node, ast.ClassDef) if isinstance(node, ast.Attribute) else self.index.owner(node)
+        made = self.index.told(_assigned, scope or tree).get(code) or self.index.told(_assigned, tree).get(code, [])
+        made = [node] if isinstance(node, ast.Call) else made
+        found = [self._class_called(each) for each in made]
+        return tuple(each for each in found if each is not None) if None not in found else ()
+
+    def _class_called(self, made: ast.expr) -> frozenset[tuple[str | None, str]] | None:
+        """Return the class of the project that an expression makes an object of, with its bases."""
+        if not isinstance(made, ast.Call):
+            return None
+        known = [self._project.definitions.get(name) for name in self.names_of(made.func)]
+        if len(known) == 1 and known[0] is not None and isinstance(known[0][1], ast.ClassDef):
+            return known[0][0].classes.ancestry(known[0][1])
+        own = [
+            each for each in self.index.tree.body if isinstance(each, ast.ClassDef) and each.name == word_of(made.func)
+        ]
+        return self.ancestry(own[-1]) if own else None
 
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
@@ -275,6 +292,18 @@ class Analysis:
         if not self.works_with_torch:
             return False
         return not frameworks.speaks_of_another(self.index, node, self.uses_other_frameworks)
+
+
+def _assigned(index: AstIndex, scope: ast.AST) -> dict[str, list[ast.expr]]:
+    """Return what is assigned in a scope by the code of its targets."""
+    found: dict[str, list[ast.expr]] = {}
+    for each in index.inside(scope, ast.Assign):
+        for target in each.targets:
+            found.setdefault(ast.unparse(target), []).append(each.value)
+            if isinstance(target, ast.Tuple) and isinstance(each.value, ast.Tuple):
+                for part, value in zip(target.elts, each.value.elts, strict=False):
+                    found.setdefault(ast.unparse(part), []).append(value)
+    return found
 
 
 def _begun_by(definition: ast.AST) -> ast.AST:

@@ -26,7 +26,8 @@ def host_test(call: ast.Call, context: FileContext) -> ast.expr | None:
 
 def _told(call: ast.Call, context: FileContext) -> ast.expr | None:
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
-    scope, below = context.function_around(call) or context.tree, call  # type: ast.AST, ast.AST
+    scope: ast.AST = context.function_around(call) or context.tree
+    below: ast.AST = call
     for above in context.ancestors(call):
         branches: list[tuple[ast.AST, bool]] = [
             (each, False) for each in earlier_in_block(below, above) if _is_left_by(each)
