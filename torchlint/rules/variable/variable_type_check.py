@@ -74,7 +74,7 @@ A tuple or `Union` that names `torch.Tensor` already loses the second name. For 
 shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
 fix.
 
-A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from `False`
+A test is repaired safely where its file traces, scripts and compiles nothing: there the answer changes from `False`
 to `True`.
 
 ## References
