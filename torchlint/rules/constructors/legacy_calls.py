@@ -67,7 +67,7 @@ class Construction:
     @property
     def confidence(self) -> Confidence:
         """How sure the reading of the arguments is."""
-        if self.given.kind is ArgumentKind.UNKNOWN:
+        if self.given.kind is ArgumentKind.UNKNOWN or self.given.by_name:
             return Confidence.POSSIBLE
         return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
 

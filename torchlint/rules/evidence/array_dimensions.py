@@ -7,7 +7,7 @@ import ast
 from torchlint.rules.api import FileContext, Kind, elements_of
 from torchlint.rules.evidence.local_bindings import names_of, values_of
 
-_DIMENSIONAL = frozenset(
+DIMENSIONAL = frozenset(
     f"numpy.{word}"
     for word in (
         "concatenate stack vstack hstack dstack column_stack atleast_1d atleast_2d atleast_3d eye identity diag outer "
@@ -22,7 +22,7 @@ _CONVERTING = frozenset(f"numpy.{word}" for word in "array asarray ascontiguousa
 _DRAWN = frozenset(f"numpy.random.{word}" for word in "rand randn normal uniform random standard_normal beta".split())
 """Functions that give new floats."""
 _FLOATS = frozenset(f"numpy.float{width}" for width in (16, 32, 64)) | {"builtins.float"}
-_NUMBERS = Kind.ARRAY | Kind.SCALAR | Kind.INTEGER
+_NUMBERS = Kind.SCALAR | Kind.INTEGER
 _KEEPING = frozenset({"astype", "copy", "clip", "round"})
 _DEEPEST = 6
 
@@ -40,10 +40,12 @@ def has_dimensions(node: ast.expr, context: FileContext, depth: int = _DEEPEST) 
             return bool(values) and all(has_dimensions(each, context, depth - 1) for each in values)
         case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING:
             return has_dimensions(inner, context, depth)
+        case ast.Call(func=ast.Attribute(value=inner, attr="reshape"), args=[_, _, *_]):
+            return is_no_size(inner, context)
         case ast.Call():
             return _makes_dimensions(node, names_of(node.func, context), context)
         case ast.Subscript(value=inner, slice=index):
-            return any(isinstance(each, ast.Slice) for each in elements_of(index)) and _are_numbers(context, inner)
+            return any(isinstance(each, ast.Slice) for each in elements_of(index)) and is_no_size(inner, context)
         case ast.BinOp(left=left, op=operator, right=right) if not isinstance(operator, ast.MatMult):
             either = has_dimensions(left, context, depth) or has_dimensions(right, context, depth)
             return either and _are_numbers(context, left, right)
@@ -54,13 +56,15 @@ def _makes_dimensions(call: ast.Call, names: frozenset[str], context: FileContex
     first = call.args[0] if call.args else None
     if not names or any(each.arg in ("out", None) for each in call.keywords):
         return False
-    if names <= _DIMENSIONAL:
+    if names <= DIMENSIONAL:
         return not any((each.arg or "").startswith("return_") for each in call.keywords)
     if names <= _SHAPED | _CONVERTING and first is not None:
         known = context.value(first)
-        is_count = names <= _SHAPED and known.must(Kind.INTEGER)
-        return _is_spelled(first) or ((is_count or known.must(Kind.SEQUENCE)) and not known.claimed)
-    return names <= _DRAWN and any(each.arg == "size" and _is_spelled(each.value) for each in call.keywords)
+        kind = Kind.INTEGER if names <= _SHAPED else Kind.SEQUENCE
+        return _is_spelled(first) or (known.must(kind) and not known.claimed)
+    sizes = [each.value for each in call.keywords if each.arg == "size"]
+    is_drawn = bool(sizes) and all(each.startswith("numpy.random.") for each in names)
+    return is_drawn and (_is_spelled(sizes[0]) or context.value(sizes[0]).must(Kind.INTEGER))
 
 
 def _is_spelled(node: ast.expr) -> bool:
@@ -74,7 +78,7 @@ def _holds_floats(node: ast.expr, context: FileContext, depth: int) -> bool:
         case ast.Name() if depth:
             values = values_of(node, context)
             return bool(values) and all(_holds_floats(each, context, depth - 1) for each in values)
-        case ast.Call(func=ast.Attribute(value=inner, attr="astype"), args=[wanted]) if _are_numbers(context, inner):
+        case ast.Call(func=ast.Attribute(attr="astype"), args=[wanted]):
             return bool(names := names_of(wanted, context)) and names <= _FLOATS
         case ast.Call(func=function):
             return bool(names := names_of(function, context)) and names <= _DRAWN
@@ -86,6 +90,6 @@ def _holds_floats(node: ast.expr, context: FileContext, depth: int) -> bool:
 
 
 def _are_numbers(context: FileContext, *nodes: ast.expr) -> bool:
-    """Whether expressions are numbers and arrays, and no tensors, of which NumPy and torch give tensors."""
-    found = [context.value(each) for each in nodes]
-    return all(each.must(_NUMBERS) and not each.claimed for each in found)
+    """Whether expressions are numbers, or arrays by more than a function of NumPy's, which gives tensors of tensors."""
+    found = [(each, context.value(each)) for each in nodes]
+    return all((value.must(_NUMBERS) and not value.claimed) or is_no_size(each, context) for each, value in found)

@@ -12,6 +12,7 @@ import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, Value, parameters
 from torchlint.rules.evidence.array_dimensions import is_no_size
+from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.shown_code import brief
 
 
@@ -64,6 +65,8 @@ _RESIZES = frozenset({"resize_", "resize_as_"})
 """Methods that make no sense behind a size just given: a storage is given, or data."""
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
+_REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
+_STORAGE = re.compile(r"[sS]torage\d*\b")
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _REFUSED_MAKERS = frozenset(
     {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
@@ -146,24 +149,27 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
         case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
             return Given(ArgumentKind.SIZE, True, f"`{brief(node, context)}`")
-    return _by_storage(node)
+    return _by_storage(node, context) or (_unknown(node, context) if _may_be_one_number(node, context) else None)
 
 
-def _by_storage(node: cst.BaseExpression) -> Given | None:
-    """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.storage()``, by their spelling."""
-    match node:
-        case cst.Call(func=cst.Attribute(value=cst.Attribute() | cst.Name() as owner, attr=cst.Name("from_buffer"))):
-            return Given(ArgumentKind.STORAGE, True, "a storage") if _names_storage(owner) else None
-        case cst.Call(func=cst.Attribute(attr=cst.Name("storage" | "untyped_storage")), args=[]):
-            return Given(ArgumentKind.STORAGE, True, "a storage")
-        case cst.Call(func=function, args=arguments) if _names_storage(function):
-            return Given(ArgumentKind.STORAGE, True, "a storage" if arguments else EMPTY_STORAGE)
-    return None
+def _may_be_one_number(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether NumPy reduces what it is given without saying an axis: ``np.prod(shape)``, ``scores.argmax()``."""
+    found = context.python(node)
+    values = values_of(found, context) if isinstance(found, ast.Name) else [found]
+    calls = [each for each in values if isinstance(each, ast.Call) and not each.keywords]
+    words = {each.func.attr for each in calls if isinstance(each.func, ast.Attribute)}
+    return bool(words) and len(calls) == len(values) and words <= _REDUCTIONS and context.value(node).may(Kind.ARRAY)
 
 
-def _names_storage(node: cst.BaseExpression) -> bool:
-    word = node.attr if isinstance(node, cst.Attribute) else node
-    return isinstance(word, cst.Name) and word.value.endswith("Storage")
+def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
+    """Read ``torch.FloatStorage(...)``, ``x.storage()._new_shared(n)``, and names of them, by their spelling."""
+    found = context.python(node)
+    bound = values_of(found, context) if isinstance(found, ast.Name) else []
+    spelled = (context.code(node), *map(ast.unparse, bound))
+    if not any(map(_STORAGE.search, spelled)) or not context.value(node).may(Kind.OTHER):
+        return None
+    is_empty = isinstance(node, cst.Call) and not node.args and context.code(node.func).endswith("Storage")
+    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if is_empty else "a storage")
 
 
 def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:

@@ -64,9 +64,7 @@ def _means_another(word: str, at: cst.CSTNode, around: set[ast.AST], context: Fi
             return True
     if _is_bound_by_class(word, at, context) or _is_imported_otherwise(word, at, around, context):
         return True
-    if word in _bound_in_module(context.tree, context):
-        return True
-    return _root_of(at) != word and context.other_texts.binds(word) is not None
+    return word in _bound_in_module(context.tree, context)
 
 
 @remembered
