@@ -13,6 +13,7 @@ import libcst as cst
 from torchlint.rules.api import FileContext, Kind, Value, parameters
 from torchlint.rules.evidence.array_dimensions import is_no_size
 from torchlint.rules.evidence.local_bindings import values_of
+from torchlint.rules.evidence.memory_reads import is_read, passed_on
 from torchlint.rules.evidence.shown_code import brief
 
 
@@ -253,6 +254,9 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         return Given(ArgumentKind.SIZE, False, shown, by_name=names_size(argument) and not fresh)
+    made = context.python(node)
+    if isinstance(made, ast.expr) and is_read(passed_on(made, context), context):  # as no uninitialised memory is
+        return Given(ArgumentKind.MIXED, False, shown)
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)
 
