@@ -186,6 +186,7 @@ def test_a_safe_fix_leaves_a_test_that_may_raise(mask: str, is_left: bool) -> No
         def trained(x, optimizer):
             flag = {mask}
             optimizer.step()
+            x = torch.relu(x)
             return Variable(x, volatile=True) if flag else Variable(x)
         """
     assert ("if flag else" in fixed(code, "TNS4")) is is_left

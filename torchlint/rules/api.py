@@ -32,9 +32,6 @@ from torchlint.inference.models.operations import (
     FULL_REDUCTIONS,
     LEGACY_DTYPES,
     LOSSES,
-    PAIRS,
-    PAIRS_WITH_DIM,
-    UNLIKE,
     leaf,
     operations,
 )
@@ -48,7 +45,7 @@ from torchlint.inference.program.tracers import traces
 from torchlint.inference.query import Analysis
 from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall, handed_to
 from torchlint.rules.drafts import Draft, Rule
-from torchlint.source.shortening import one_line, shortened
+from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block, leaves
@@ -433,14 +430,14 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 __all__ = [
     "ABSENT", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF", "GRAD_MODES",
-    "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "PAIRS", "PAIRS_WITH_DIM", "SCOPES",
-    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "UNLIKE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
+    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
     "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
     "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",
     "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
-    "runs_later", "seems_device", "semantic_children", "shortened", "traces", "unpacks", "word_of",
+    "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of",
     "written_argument",
 ]  # fmt: skip

@@ -357,8 +357,7 @@ def _asked_for_grad(call: Call) -> Value:
 def after_asking(value: Value, grad: Grad) -> Grad:
     """Return whether a module or a parameter may require grad after it was asked."""
     live = Grad.ATTACHED if is_torchs(value) or value.is_tensor else SOME_LIVE
-    asked = value.grad | live if grad == SOME_LIVE else live
-    return asked if grad & Grad.ATTACHED else grad
+    return (value.grad | live if grad == SOME_LIVE else live) if grad & Grad.ATTACHED else grad
 
 
 def asked_for_grad(module: Value, grad: Grad) -> Value:

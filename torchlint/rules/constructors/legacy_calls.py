@@ -67,7 +67,7 @@ class Construction:
     @property
     def confidence(self) -> Confidence:
         """How sure the reading of the arguments is."""
-        if self.given.kind is ArgumentKind.UNKNOWN:
+        if self.given.kind is ArgumentKind.UNKNOWN or self.given.by_name:
             return Confidence.POSSIBLE
         return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
 
@@ -176,8 +176,6 @@ def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     steps = []
     if call.given.doubt:
         steps.append(f"{_claimed(call.given)} rests on a claim: {call.given.doubt}")
-    elif call.given.because:
-        steps.append(call.given.because)
     elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
         steps.append(f"the name or the use of {call.given.what} suggests a size; nothing proves it")
     if call.given.kind is ArgumentKind.UNKNOWN:

@@ -125,7 +125,7 @@ def _never_ran(call: Construction) -> bool:
 
 def _may_raise(call: Construction) -> bool:
     """Whether the legacy call raises where the modern one does not, or raises something else."""
-    refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID or call.given.may_raise
+    refused = call.code == KEYWORD or call.given.kind is ArgumentKind.INVALID
     return refused or call.type.device != "cpu"
 
 

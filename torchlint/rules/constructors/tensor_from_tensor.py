@@ -69,11 +69,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
-from torchlint.rules.evidence.argument_evidence import rests_on_annotation
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.legacy_types import name_node
 from torchlint.rules.evidence.local_bindings import values_of
@@ -102,8 +100,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not context.value(source.value).is_tensor:
         return
     known = is_tensor(source.value, context)
-    annotated = not known.is_proven and rests_on_annotation(source.value, context)
-    what = "a tensor" if known.is_proven else "a tensor by its annotation" if annotated else "most likely a tensor"
+    what = "a tensor" if known.is_proven else "most likely a tensor"
     message = (
         f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
         "warns and cuts its gradient: use `.detach().clone()`"
@@ -111,9 +108,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
     fix = _fix(node, source, context)
     if fix is not None:
-        if annotated:
-            known = IS_TENSOR.open(brief(source.value, context), "callers may break the annotation")
-        elif (owner := detached_owner(source.value, context)) is not None:
+        if (owner := detached_owner(source.value, context)) is not None:
             known = is_tensor(owner, context)
         plain = of_no_subclass(source.value, context)
         fix = fix.assuming(known, plain, default_device_unchanged(context))

@@ -10,25 +10,10 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, Value
-from torchlint.rules.evidence.accepted_sizes import PARAMETERS, is_accepted_size, refuses_integer_tensors
-from torchlint.rules.evidence.argument_evidence import (
-    Shape,
-    bound_once,
-    has_parts,
-    is_checked,
-    is_parameter,
-    makes_storage,
-    may_hold_storage,
-    names_storage,
-    rests_on_annotation,
-    shape_by_use,
-)
-from torchlint.rules.evidence.argument_forms import kind_by_form
-from torchlint.rules.evidence.array_dimensions import has_dimensions
-from torchlint.rules.evidence.array_elements import holds_no_integers
-from torchlint.rules.evidence.legacy_types import tensor_type
-from torchlint.rules.evidence.memory_reads import is_read_at_once, is_read_by_name
+from torchlint.rules.api import FileContext, Kind, Value, parameters
+from torchlint.rules.evidence.array_dimensions import is_no_size
+from torchlint.rules.evidence.local_bindings import values_of
+from torchlint.rules.evidence.memory_reads import is_read, passed_on
 from torchlint.rules.evidence.shown_code import brief
 
 
@@ -60,18 +45,13 @@ class Given:
     """Of unknown kind, but its name or its arithmetic speaks for a size."""
     may_be_empty: bool = False
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
-    may_raise: bool = False
-    """One integer, and where it is a tensor, the legacy call or what is done with its result raises."""
     doubt: str = ""
     """Why it is not proven, as a clause, where there is more to say than that."""
-    because: str = ""
-    """What speaks for the kind without proving it, as a clause."""
     by_name: bool = False
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
 
 EMPTY_STORAGE = "an empty storage"
-_READ = "is read before anything is written to it, as no size is"
 _EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE_KINDS = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING
@@ -86,12 +66,9 @@ _RESIZES = frozenset({"resize_", "resize_as_"})
 """Methods that make no sense behind a size just given: a storage is given, or data."""
 # fmt: on
 _SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
-_FITTED = frozenset(
-    "classes_ coef_ cluster_centers_ components_ dual_coef_ explained_variance_ feature_importances_ labels_ "
-    "singular_values_ support_vectors_".split()
-)
-"""Attributes of fitted scikit-learn estimators that are arrays with dimensions."""
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
+_STORAGE = re.compile(r"[sS]torage\d*\b")
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _REFUSED_MAKERS = frozenset(
     {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
 )
@@ -151,9 +128,7 @@ def _are_sizes(items: Sequence[Value]) -> bool:
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
     found = _by_shape(argument, context) or _by_facts(argument, context)
-    if found is not None and not found.doubt:
-        return found
-    return _by_acceptance(node, argument, context) or found or _by_words(node, argument, context)
+    return found or _by_words(node, argument, context)
 
 
 def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
@@ -175,72 +150,27 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
         case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
             return Given(ArgumentKind.SIZE, True, f"`{brief(node, context)}`")
-    return _by_storage(node, context) or _by_product(node, context) or _by_shape_of(node, context)
+    return _by_storage(node, context) or (_unknown(node, context) if _may_be_one_number(node, context) else None)
+
+
+def _may_be_one_number(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether NumPy reduces what it is given without saying an axis: ``np.prod(shape)``, ``scores.argmax()``."""
+    found = context.python(node)
+    values = values_of(found, context) if isinstance(found, ast.Name) else [found]
+    calls = [each for each in values if isinstance(each, ast.Call) and not each.keywords]
+    words = {each.func.attr for each in calls if isinstance(each.func, ast.Attribute)}
+    return bool(words) and len(calls) == len(values) and words <= _REDUCTIONS and context.value(node).may(Kind.ARRAY)
 
 
 def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """``torch.FloatStorage(...)``, ``torch.ByteStorage.from_buffer(...)``, ``x.storage()``, and names of them."""
+    """Read ``torch.FloatStorage(...)``, ``x.storage()._new_shared(n)``, and names of them, by their spelling."""
     found = context.python(node)
-    if not isinstance(found, ast.expr):
+    bound = values_of(found, context) if isinstance(found, ast.Name) else []
+    spelled = (context.code(node), *map(ast.unparse, bound))
+    if not any(map(_STORAGE.search, spelled)) or not context.value(node).may(Kind.OTHER):
         return None
-    if isinstance(found, ast.Name) and may_hold_storage(found, context):
-        return Given(ArgumentKind.STORAGE, makes_storage(_bound(found, context)), f"the storage `{found.id}`")
-    if not makes_storage(found):
-        return None
-    empty = isinstance(found, ast.Call) and not (found.args or found.keywords) and names_storage(found.func)
-    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if empty else "a storage")
-
-
-def _bound(node: ast.expr, context: FileContext) -> ast.expr:
-    """Return what a name is bound to, where it is bound once; other expressions as they are."""
-    if not isinstance(node, ast.Name):
-        return node
-    return bound_once(node, context) or node
-
-
-def _by_shape_of(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """``a.shape`` and a slice of it: data where ``a`` is an array, a size where it is a tensor, else one of both."""
-    found = context.python(node)
-    match _bound(found, context) if isinstance(found, ast.expr) else None:
-        case ast.Attribute(value=owner, attr="shape"):
-            pass
-        case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Slice()):
-            pass
-        case _:
-            return None
-    if _is_owner_of_new(owner, node, context):
-        return None
-    known = context.value(owner)
-    if known.must(Kind.TENSOR):
-        return None
-    if known.must(Kind.ARRAY):
-        return Given(ArgumentKind.DATA, False, f"`{brief(node, context)}`, the shape of an array,")
-    return _unknown(node, context)
-
-
-def _is_owner_of_new(owner: ast.expr, node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a shape is that of the object whose ``new`` is called with it: ``x.new(x.shape)``, which arrays lack."""
-    for above in context.ancestors(node):
-        match above:
-            case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="new"))):
-                return context.code(receiver) == ast.unparse(owner)
-    return False
-
-
-def _by_product(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """``np.prod(shape)`` is a number, and where the legacy call took it a size; with an axis it may be an array."""
-    found = context.python(node)
-    bound = _bound(found, context) if isinstance(found, ast.expr) else None
-    if not isinstance(bound, ast.Call) or not isinstance(bound.func, ast.Attribute):
-        return None
-    known = context.value(bound)
-    if bound.func.attr not in _REDUCTIONS or known.may(Kind.TENSOR) or not known.may(Kind.ARRAY):
-        return None
-    if any(each.arg != "dtype" for each in bound.keywords):
-        return None
-    if context.value(bound.func).names == {"numpy.prod"} and len(bound.args) == 1:
-        return Given(ArgumentKind.SIZE, False, f"`{brief(node, context)}`")
-    return _unknown(node, context)
+    is_empty = isinstance(node, cst.Call) and not node.args and context.code(node.func).endswith("Storage")
+    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if is_empty else "a storage")
 
 
 def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
@@ -274,24 +204,12 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
     return None
 
 
-def _by_acceptance(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given | None:
-    """Ask what took the value before: one integer is a size, but for a tensor, of which the call gives an alias."""
-    place = context.python(argument)
-    if not isinstance(place, ast.expr) or not is_accepted_size(place, context):
-        return None
-    kind = tensor_type(context.names(node.func))
-    known, shown = context.value(argument), f"`{brief(argument, context)}`"
-    refused = refuses_integer_tensors(node, kind.dtype if kind is not None else None, context)
-    is_proven = refused or not (known.may(Kind.TENSOR) or known.claimed)
-    return Given(ArgumentKind.SIZE, is_proven, shown, may_raise=refused, doubt=known.claimed)
-
-
 def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileContext) -> Given:
     """Read a sequence that is no literal; ``hidden_size: tuple[int]`` is more often an integer with a wrong annotation.
 
     What callers hand over may be an array in spite of its annotation: ``as_tensor`` does the same for both.
     """
-    local = isinstance(node, cst.Name) and not is_parameter(node, context)
+    local = isinstance(node, cst.Name) and not _is_of_caller(node, context)
     if not local and names_size(node):
         return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=True)
     what = f"{shown}, a sequence,"
@@ -301,20 +219,28 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
     return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
 
 
+def _is_of_caller(node: cst.Name, context: FileContext) -> bool:
+    """Whether a name is a parameter of a function around it: callers decide what it is."""
+    found = context.python(node)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    around = (each for each in context.ancestors(found) if isinstance(each, functions)) if found is not None else ()
+    return any(node.value in parameters(each) for each in around)
+
+
 def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether a size is a ``torch.Size`` beyond doubt: a tuple is data, and so is an array's shape."""
     match node:
         case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="size"))):
             return context.value(inner).is_tensor
         case cst.Attribute(value=inner, attr=cst.Name(value="shape")):
-            return not rests_on_annotation(inner, context)
-    return not rests_on_annotation(node, context)
+            return context.value(inner).is_tensor and not context.value(inner).claimed
+    return not context.value(node).claimed
 
 
 def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Return whether an array is no size: it has dimensions, or holds no integers."""
+    """Return whether an array is no size: it has dimensions, or holds floats."""
     found = context.python(node)
-    return isinstance(found, ast.expr) and (has_dimensions(found, context) or holds_no_integers(found, context))
+    return isinstance(found, ast.expr) and is_no_size(found, context)
 
 
 def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
@@ -324,68 +250,15 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
             return Given(ArgumentKind.DATA, False, "a list")
         case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
             return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`")
-    by_guard = _by_guard(argument, context)
-    if by_guard is not None:
-        return by_guard
-    shown, by_form = f"`{brief(argument, context)}`", _by_form(argument, context)
-    if by_form is not None:
-        return by_form
-    place = context.python(argument)  # what libraries give, such as settings, is an `OTHER` that may be a number
-    plain = not isinstance(place, ast.expr) or not has_parts(place, context)
-    plain = plain and context.value(argument).may(Kind.INTEGER | Kind.OTHER)
+    shown, plain = f"`{brief(argument, context)}`", context.value(argument).may(Kind.INTEGER | Kind.OTHER)
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
-        by_name = names_size(argument) and not fresh
-        return Given(ArgumentKind.SIZE, False, shown, by_name=by_name)
-    by_use = _by_use(argument, context)
-    if by_use is not None:
-        return by_use
+        return Given(ArgumentKind.SIZE, False, shown, by_name=names_size(argument) and not fresh)
     made = context.python(node)
-    if isinstance(made, ast.expr) and (is_read_at_once(made, context) or is_read_by_name(made, context)):
-        return Given(ArgumentKind.MIXED, False, shown, because=f"what is made of {shown} {_READ}")
+    if isinstance(made, ast.expr) and is_read(passed_on(made, context), context):  # as no uninitialised memory is
+        return Given(ArgumentKind.MIXED, False, shown)
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)
-
-
-def _by_form(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """Read how an argument is written, and what a parameter's default is."""
-    place = context.python(node)
-    found = kind_by_form(place, context) if isinstance(place, ast.expr) else None
-    if found is None:
-        return None
-    kind = ArgumentKind.SIZE if found[0] is Kind.INTEGER else ArgumentKind.MIXED
-    return Given(kind, False, f"`{brief(node, context)}`", because=found[1])
-
-
-def _by_guard(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """Read what ``isinstance`` leaves of a value that the function tests: no integer, or neither sequence nor array."""
-    place, facts = context.python(node), context.value(node)
-    if not isinstance(place, ast.expr) or not is_checked(place, context):
-        return None
-    shown = f"`{brief(node, context)}`"
-    data = facts.may(Kind.SEQUENCE | Kind.ARRAY)
-    if facts.may(Kind.INTEGER) is data:
-        return _unknown(node, context)
-    return Given(ArgumentKind.MIXED if data else ArgumentKind.SIZE, False, shown)
-
-
-def _by_use(node: cst.BaseExpression, context: FileContext) -> Given | None:
-    """Read what the function around does with a value of unknown kind; shapes and sizes have a length too."""
-    place, shown = context.python(node), f"`{brief(node, context)}`"
-    if not isinstance(place, ast.expr) or not context.value(node).unknown or names_sizes(node):
-        return None
-    if isinstance(node, cst.Attribute) and node.attr.value in _FITTED and b"sklearn" in context.source.utf8:
-        return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
-    match shape_by_use(place, context):
-        case Shape.LIST:
-            return Given(ArgumentKind.DATA, False, shown)
-        case Shape.ARRAY:
-            return Given(ArgumentKind.ARRAY, False, f"{shown}, an array,")
-        case Shape.TENSOR:
-            return Given(ArgumentKind.TENSOR, False, f"{shown}, a tensor,")
-        case Shape.SIZED:
-            return Given(ArgumentKind.MIXED, False, shown)
-    return None
 
 
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
@@ -403,7 +276,7 @@ def _is_parameter(node: cst.Call, context: FileContext) -> bool:
     """``nn.Parameter(torch.Tensor(size))``: values are given to a parameter by other ways."""
     above = context.parent(node)
     made = context.parent(above) if isinstance(above, cst.Arg) else None
-    return isinstance(made, cst.Call) and context.names(made.func) <= PARAMETERS and bool(context.names(made.func))
+    return isinstance(made, cst.Call) and context.names(made.func) <= _PARAMETERS and bool(context.names(made.func))
 
 
 def _is_filled_at_once(node: cst.Call, context: FileContext) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torchlint.rules.api import FileContext, Function, Kind, elements_of, remembered
+from torchlint.rules.api import FileContext, Function, remembered
 from torchlint.rules.evidence.paths import header, reached_after, successors
 
 _COMPUTING_WORDS = frozenset(
@@ -50,34 +50,6 @@ def is_read(node: ast.expr, context: FileContext) -> bool:
     return False
 
 
-def is_read_at_once(made: ast.expr, context: FileContext) -> bool:
-    """Whether a new tensor is computed with or stored in rows where it is made, moved and reshaped at most.
-
-    ``x * torch.FloatTensor(stds).cuda()``, ``torch.Tensor(scores).log()``, ``rows[at][:] = torch.Tensor(row)``.
-    """
-    moved = _moved(made, context)
-    match context.parent(moved):
-        case ast.Assign(targets=[ast.Subscript(value=rows, slice=parts)]):
-            slices = elements_of(parts)
-            return any(isinstance(each, ast.Slice) for each in slices) or _has_rows(rows, context)
-    return is_read(moved, context)
-
-
-def _moved(made: ast.expr, context: FileContext) -> ast.expr:
-    """Return the outermost expression that moves, reshapes or cuts what is made, and reads none of its numbers."""
-    while True:
-        match above := context.parent(made):
-            case ast.Attribute(attr=word) if word in _PASSING_ON:
-                outer = context.parent(above)
-                if not isinstance(outer, ast.Call) or outer.func is not above:
-                    return made
-                made = outer
-            case ast.Subscript(value=value, ctx=ast.Load()) if value is made:
-                made = above
-            case _:
-                return made
-
-
 def passed_on(made: ast.expr, context: FileContext) -> ast.expr:
     """Return the outermost expression that holds the numbers of a new tensor: moved, cast, wrapped or reshaped."""
     while True:
@@ -93,40 +65,6 @@ def passed_on(made: ast.expr, context: FileContext) -> ast.expr:
                 made = above
             case _:
                 return made
-
-
-def _has_rows(rows: ast.expr, context: FileContext) -> bool:
-    """Whether what is stored in an expression's parts is copied there: a list or a dict would keep the thing itself."""
-    known = context.value(rows)
-    return bool(known.kind) and known.must(Kind.TENSOR | Kind.ARRAY)
-
-
-def is_read_by_name(made: ast.expr, context: FileContext) -> bool:
-    """Whether a new tensor is given a name, moved and reshaped at most, and what happens to it first is a read.
-
-    ``lengths = torch.FloatTensor(lengths).cuda()``, then ``total / lengths``; of several targets the one in its place.
-    """
-    moved = _moved(made, context)
-    statement, target = context.parent(moved), None
-    if isinstance(statement, ast.Tuple):
-        place, statement = statement.elts.index(moved), context.parent(statement)
-        match statement:
-            case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(_elements(statement.value)):
-                target = targets[place]
-    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-    if not isinstance(target, ast.Name) or not isinstance(statement, ast.stmt):
-        return False
-    scope = context.scope_that_binds(target)
-    if scope is None or scope is not (context.function_around(made) or context.tree):
-        return False
-    return first_read(statement, target.id, scope, lambda each: is_read_at_once(each, context), context) is not None
-
-
-def _elements(value: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple that is written down; none of one with a star, whose places shift."""
-    elements = value.elts if isinstance(value, ast.Tuple) else []
-    return [] if any(isinstance(each, ast.Starred) for each in elements) else elements
 
 
 def first_read(

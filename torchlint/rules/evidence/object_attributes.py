@@ -18,7 +18,6 @@ from torchlint.rules.api import (
 from torchlint.rules.evidence.local_bindings import names_of
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
-_OPTIMIZERS = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins.object"})
 """Classes that give their objects no attribute by an ordinary name."""
 
@@ -97,14 +96,6 @@ def _shared(tree: ast.Module, context: FileContext) -> dict[str, list[ast.ClassD
 def declares_any(words: frozenset[str], context: FileContext) -> bool:
     """Whether the body of a class in the file binds one of some words: has such a method, field or property."""
     return not words.isdisjoint(_declared(context.tree, context))
-
-
-def is_own_groups(node: ast.Attribute, context: FileContext) -> bool:
-    """Whether an expression is ``self.param_groups`` in a class right below ``torch.optim.Optimizer``."""
-    around = _class_around(node, context)
-    names = [names_of(base, context) for base in around.bases] if around is not None else []
-    are_optimizers = bool(names) and all(each and each <= _OPTIMIZERS for each in names)
-    return node.attr == "param_groups" and are_optimizers
 
 
 def _class_around(node: ast.Attribute, context: FileContext) -> ast.ClassDef | None:
@@ -210,46 +201,6 @@ def _sets_by_any_name(_: ast.Module, context: FileContext) -> bool:
 
 
 _SETTERS = frozenset("__setattr__ __setstate__ __set__".split())
-_STATES = frozenset("__getstate__ __setstate__ __reduce__ __reduce_ex__".split())
-_KEEPING = frozenset({"dataclasses.dataclass", "functools.total_ordering", "typing.final"})
-"""Decorators that leave to a class the attributes of its objects."""
-
-
-@remembered
-def sets_out_of_sight(_: ast.Module, context: FileContext) -> bool:
-    """Whether a file may set attributes of its objects in another way than ``owner.word = value`` and ``setattr``.
-
-    It calls what Python does that by, makes a class of a dictionary, or replaces a class by what a decorator gives.
-    """
-    words = context.attributes_by_word()
-    if words.keys() & _SETTERS or any(each.name in _STATES for each in context.nodes(ast.FunctionDef)):
-        return True
-    if any(_is_changed(each, context) for each in words.get("__dict__", ())):
-        return True
-    if any(_is_setter_or_class(each) for each in context.nodes(ast.Call)):
-        return True
-    decorators = (each for owner in context.nodes(ast.ClassDef) for each in decorators_of(owner))
-    return not all((names := names_of(each, context)) and names <= _KEEPING for each in decorators)
-
-
-def _is_changed(state: ast.Attribute, context: FileContext) -> bool:
-    """Whether the attributes of an object are exchanged or added to by its ``__dict__``."""
-    match context.parent(state):
-        case ast.Subscript(ctx=ctx) | ast.Attribute(attr="update" | "setdefault" | "pop" | "clear", ctx=ctx):
-            return isinstance(ctx, ast.Store | ast.Del) or isinstance(context.parent(state), ast.Attribute)
-    return not isinstance(state.ctx, ast.Load)
-
-
-def _is_setter_or_class(call: ast.Call) -> bool:
-    """``getattr(net, "__setattr__")`` and ``type("B", (Net,), {...})``."""
-    match call:
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(word)), *_]):
-            return word in _SETTERS
-        case ast.Call(func=ast.Name(id="type"), args=[_, _, _]):
-            return True
-    return False
-
-
 _ADDING = frozenset("append extend insert update setdefault __setitem__".split())
 _NAMED = frozenset("add_module register_module register_parameter register_buffer set_submodule __setattr__".split())
 """Methods of a module that are given a name and what to keep under it."""

@@ -8,11 +8,7 @@ from collections import Counter
 from torchlint.rules.api import GRAD_MODES, FileContext, Function, decorators_of, remembered
 from torchlint.rules.evidence.local_bindings import names_of
 
-_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CHANGING = frozenset({"__call__", "__new__", "__getattr__", "__getattribute__", "__setattr__", "_call_impl"})
-_HOOKS = frozenset({"register_forward_hook", "register_module_forward_hook"})
-"""Methods that may change what a module gives."""
 
 
 def returned(function: ast.expr, context: FileContext) -> list[ast.expr] | None:

@@ -7,7 +7,6 @@ import re
 
 from torchlint.rules.api import FileContext, Function, remembered
 from torchlint.rules.evidence.local_bindings import bindings_of
-from torchlint.rules.evidence.method_calls import call_of
 
 _FUNCTIONS = frozenset({"globals", "locals", "eval", "exec", "__import__", "import_module"})
 _ATTRIBUTES = frozenset({"__dict__", "import_module", "__globals__"})
@@ -27,38 +26,10 @@ def is_reached_by_text(_: ast.Module, context: FileContext) -> bool:
     return any(isinstance(each, ast.Name) and each.id in ("sys", "builtins") for each in owners)
 
 
-@remembered
-def may_be_bound_by_text(_: ast.Module, context: FileContext) -> bool:
-    """Whether a file may bind names of its module without writing them: ``globals()["N"] = 3``, ``exec(text)``."""
-    if _uses("exec", context) or not all(
-        _is_read(each, context) for each in (*_uses("globals", context), *_uses("vars", context))
-    ):
-        return True
-    setters = (context.parent(each) for each in context.names_by_word().get("setattr", ()))
-    return any(isinstance(each, ast.Call) and "modules" in ast.unparse(each) for each in setters)
-
-
 def _uses(word: str, context: FileContext) -> list[ast.Name]:
     """Return where a file uses a built-in function: what a function binds itself is its own there, ``vars = []``."""
     named = context.names_by_word().get(word, ())
     return [each for each in named if not isinstance(context.scope_that_binds(each), Function)]
-
-
-def _is_read(use: ast.Name, context: FileContext) -> bool:
-    """Whether what `globals` or `vars` gives is only read on the spot, or is an object's."""
-    call = call_of(use, context)
-    if call is None:
-        return False
-    if call.args:
-        return _is_of_an_object(use, context)
-    match context.parent(call):
-        case ast.Subscript(value=value, ctx=ast.Load()) if value is call:
-            return True
-        case ast.Attribute(attr="get" | "keys" | "items" | "values" | "copy"):
-            return True
-        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
-            return True
-    return False
 
 
 def _is_of_an_object(use: ast.Name, context: FileContext) -> bool:

@@ -105,10 +105,6 @@ class TensorUses:
             return True
         return not records and code in self.fields
 
-    def speak_before(self, code: str, row: int) -> bool:
-        """Whether an expression is used as a tensor above a row, where it may become another object."""
-        return any(code in each and each[code] < row for each in (self.beyond_doubt, self.by_method))
-
 
 def is_used(node: cst.BaseExpression, context: FileContext, records: bool) -> bool:
     """Whether the function around uses an expression as a tensor; ``records`` as in :meth:`TensorUses.speak_for`."""

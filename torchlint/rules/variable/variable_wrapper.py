@@ -74,21 +74,17 @@ def scaled(y: torch.Tensor):
 
 Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
 nobody can tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
-All that goes into it must be made by torch without a gradient, or be held by a local name that is only read. What a
-container, an attribute, a view or another function reaches may have been written with a live value meanwhile:
-`Variable(torch.cat(ts))` becomes `torch.cat(ts).detach()`. Batches of a loader are not proven: a dataset may hold
-results of a network, and its batches keep their graph. `requires_grad=True` moves into the call that makes the tensor,
-where there is one.
+What a container, an attribute or another function reaches may have been written with a live value meanwhile:
+`Variable(torch.cat(ts))` becomes `torch.cat(ts).detach()`. `requires_grad=True` moves into the call that makes the
+tensor, where there is one.
 
 Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
 latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
 
 A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
-so does an argument that the project shows may be `None`: `Variable(None)` is an empty tensor, and `None` has no
-`detach`. Such a `None` is followed from where it stands (a default, `.grad`, `.get(...)`, a part that a layer may lack
-such as `m.bias`, a function that ends without a value) through names, containers, attributes, calls and results, in the
-file and from file to file. Where `x` is not shown to be a tensor and a handler may wait for the `TypeError` of what is
-none, the fix is unsafe, too. A handler for all errors takes the `AttributeError` of `x.detach()` just as well.
+so does an argument that may be `None`: `Variable(None)` is an empty tensor, and `None` has no `detach`. Of an argument
+of a function nothing is known but what all of its calls in sight hand over; an annotation alone shows nothing. A
+`try` around what may be no tensor makes the fix unsafe, too.
 
 In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
 pass `Variable(x)`.
