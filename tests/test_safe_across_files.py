@@ -248,19 +248,6 @@ RESET = (
 )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "getattr(n, 'reset_' + 'parameters')()",
-        "getattr(n, 'reset_parameters', None)()",
-        "operator.methodcaller('reset_parameters')(n)",
-    ],
-)
-def test_an_initialiser_that_is_called_as_text_stays(tmp_path: Path, call: str) -> None:
-    use = f"import operator\n\nn = Net()\nloss = n(torch.ones(2))\n{call}\nloss.backward()\nprint(1)\n"
-    assert check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"}) == {}
-
-
 def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_path: Path) -> None:
     use = "n = Net()\nprint(n(torch.ones(2)), getattr(nn, 'Re' + 'LU')())\n"
     assert "nn.init.zeros_(" in check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"})["main.py"]
@@ -313,12 +300,3 @@ def test_an_import_of_another_file_may_fail(tmp_path: Path, way: str, spelled: s
         "main.py": f"import torch\n{spelled}\n\nprint(torch.Tensor({code}).zero_().shape)\n",
     }
     assert "main.py" not in check_runs_alike(tmp_path, files)
-
-
-def test_an_import_of_another_file_that_gives_a_list_either_way_is_one(tmp_path: Path) -> None:
-    files = {
-        "settings.py": OPTIONAL["a list before"],
-        "fast.py": "SIZES = [3, 4]\n",
-        "main.py": "import torch\nimport settings as s\n\nprint(torch.Tensor(s.SIZES).shape)\n",
-    }
-    assert "torch.as_tensor(s.SIZES, dtype=torch.float32)" in check_runs_alike(tmp_path, files)["main.py"]

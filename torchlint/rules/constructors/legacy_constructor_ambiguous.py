@@ -80,7 +80,6 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "author-meant-this",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},
 )

@@ -83,8 +83,6 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
-        "error-not-expected",
-        "author-meant-this",
     ),
     visit={cst.Call: drafts(FROM_SIZE)},
 )

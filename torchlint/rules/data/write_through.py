@@ -281,6 +281,8 @@ class _Reader:
     def _name(self, word: str, above: ast.AST) -> bool:
         """Whether every use of the name in its scope only reads; a name seen from elsewhere is not followed."""
         scope = self._context.nearest(above, *_NESTED, ast.Module)
+        if isinstance(scope, ast.Module) and self._context.other_texts.takes(word, by_star=True):
+            return False
         if not isinstance(scope, (*FUNCTIONS, ast.Module)):
             return False
         if (scope, word) in self._asked:
