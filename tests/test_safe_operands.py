@@ -109,13 +109,6 @@ def test_a_factor_that_may_be_live_after_all_leaves_the_data(name: str, tmp_path
     assert not check_runs_alike(tmp_path, {"main.py": SCALED.format(factor) + USED.format(made)})
 
 
-def test_a_factor_that_another_file_sets_leaves_the_data(tmp_path: Path) -> None:
-    own = "import torch\n\nRATE = 1.0\n\n\ndef f(x):\n    y = torch.relu(x)\n    return y, (y.data * RATE).sum()\n"
-    live = "import torch\n\nimport own\n\nlive = own.RATE = torch.tensor(1.0, requires_grad=True)\n"
-    text = live + USED.format("y, z = own.f(x)\n")
-    assert not check_runs_alike(tmp_path, {"own.py": own, "main.py": text})
-
-
 QUIET = {
     "a number of its own": "n = 2\nfor i in range(3):\n    z = (h.data * n).sum() * 2\n    print((h.data * i).sum())\n",
     "a question": "print(h.data.allclose(x * 2), h.data.equal(x))\n",

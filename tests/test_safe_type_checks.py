@@ -98,11 +98,6 @@ TORCH_IS_ANOTHER = {
         "main.py": VARIABLE + '\n\nclass Versions:\n    torch = "2.0"\n'
         "\n    def ask(self, x: Variable):\n        return x\n\n\nprint(Versions().ask(3))\n",
     },
-    "a patch": {
-        "main.py": "from unittest import mock\nimport nets\n\n"
-        'with mock.patch("nets.torch"):\n    print(nets.is_tensor(3))\n',
-        "nets.py": "import torch\n" + VARIABLE + ASKED,
-    },
     "an import that goes out": {
         "main.py": "torch = None\n" + TAKEN + 'print("no torch" if torch is None else "torch")\n',
         "nets.py": VARIABLE + ASKED,

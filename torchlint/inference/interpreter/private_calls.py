@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.inference.interpreter.heuristics import hook_mode
 from torchlint.inference.interpreter.project import MARK
-from torchlint.inference.lattice import Mode, Reason, Value, join_all
+from torchlint.inference.lattice import Mode, Reason, Value, claimed_throughout, join_all
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf
@@ -29,7 +29,7 @@ _MOST_CALLS = 20
 _DEEPEST = 5
 """Callers of callers are followed this far up."""
 
-_BY_TEXT = "the file may call the function by a text, with something else"
+_BY_OTHERS = "others may call the function with something else"
 
 _REACHING_MODULES = re.compile(rb"\bmodules\s*[\[.]|\bimport_module\b|\b__import__\b")
 """How code gets hold of its own module without an import: ``sys.modules[__name__]``."""
@@ -73,7 +73,8 @@ class Callers:
                 return None
             values.append(value)
         known = join_all(values)
-        return known.having(claimed=known.claimed or _BY_TEXT) if self._is_called_by_text(function) else known
+        is_open = self._file.owner(function) is None and not self._file.is_program
+        return claimed_throughout(known, _BY_OTHERS) if is_open else known
 
     def mode(self, function: Function) -> Mode | None:
         """Return the join of the grad modes at the calls; None where they are not known."""
@@ -124,27 +125,6 @@ class Callers:
             return None
         own = tuple(call for call in found if self._file.owner(call) is function)
         return Called(tuple(call for call in found if call not in own), own) if len(own) < len(found) else None
-
-    def _is_called_by_text(self, function: Function) -> bool:
-        """Whether the file may also call a function by a name that it puts together, or that stands in a text."""
-        index = self._file.index
-        is_method = isinstance(index.parents.get(function), ast.ClassDef)
-        for call in index.told(_reaching_by_text, index.tree):
-            match call:
-                case ast.Call(func=ast.Name(id="getattr"), args=[owner, word, *_]):
-                    is_named = not isinstance(word, ast.Constant) or word.value == function.name
-                    if is_named and (self._may_be_object(owner) if is_method else self._may_be_module(owner)):
-                        return True
-                case ast.Call(func=ast.Name(id="globals" | "vars")) if is_method:
-                    pass
-                case _:
-                    return True
-        return False
-
-    def _may_be_object(self, node: ast.expr) -> bool:
-        """Whether an object may be one of the file's own classes: a module that is imported is not."""
-        known = self._file.index
-        return not isinstance(node, ast.Name) or node.id not in known.told(imported, known.tree)
 
     def _hands_on(self, call: ast.Call, function: Function, index: int, word: str) -> bool:
         """Whether a function hands an argument that it never changes on to itself: that call says nothing new of it."""
@@ -215,22 +195,6 @@ class Callers:
         if self._file.owner(function) is not None or word.startswith("_"):
             return True
         return self._file.is_program and not (word.startswith("test") and self._file.is_tested_by_pytest)
-
-
-def _reaching_by_text(index: AstIndex, _: ast.Module) -> tuple[ast.Call, ...]:
-    """Return the calls by which a file may reach its functions without writing their names as such."""
-    return tuple(each for each in index.nodes(ast.Call) if _reaches_by_text(each))
-
-
-def _reaches_by_text(call: ast.Call) -> bool:
-    match call:
-        case ast.Call(func=ast.Name(id="vars"), args=[owner]):
-            return "modules" in ast.unparse(owner)
-        case ast.Call(func=ast.Name(id=word)):
-            return word in ("getattr", "globals", "eval", "exec", "vars", "methodcaller")
-        case ast.Call(func=ast.Attribute(attr="methodcaller")):
-            return True
-    return False
 
 
 def _reaches_modules(index: AstIndex, _: ast.Module) -> bool:
