@@ -93,21 +93,6 @@ CALLERS = {
 OTHERS = {
     "nobody": (PROGRAM, "print(1)\n"),
     "a function of the same name": (PROGRAM, "def make(v):\n    return v\nprint(make(3))\n"),
-    "a method of the same name": (
-        METHOD,
-        "class Other:\n    def _make(self, v):\n        return v\n    def go(self):\n        return self._make(3)\n"
-        "print(Other().go())\n",
-    ),
-    "a method that a class below has of its own": (
-        METHOD,
-        "class Other:\n    def _make(self, v):\n        return v\nclass Below(Other):\n    def go(self):\n"
-        "        return self._make(3)\nprint(Below().go())\n",
-    ),
-    "a method that a class above in the same file has of its own": (
-        "class Base:\n    def _make(self, v):\n        return v\n" + METHOD.replace("class Net", "class Net(Base)"),
-        "import lib\nprint(lib.Net().run())\n",
-    ),
-    "another name": (METHOD, "import lib\nprint(lib.Net().run())\n"),
 }
 
 

@@ -363,12 +363,9 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
     )
 
 
-_NEVER_CALLED: Final = Kind.NONE | Kind.STRING | Kind.INTEGER | Kind.SCALAR
-
-
 def _joined_names(one: Value, other: Value) -> frozenset[str]:
     """Return the names of either value; none where one may be called and has no name, such as a `lambda`."""
-    if any(not each.names and not each.must(_NEVER_CALLED) for each in (one, other)):
+    if any(not each.names and each.may(Kind.OTHER | Kind.MODULE) for each in (one, other)):
         return frozenset()
     return one.names | other.names
 

@@ -262,10 +262,16 @@ def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
     found = context.python(node)
     if not isinstance(found, ast.expr) or not is_detached(found, context):
         return False
-    attributes = (each for each in context.inside(found, ast.Attribute) if context.value(each).may(Kind.TENSOR))
-    if any(not (context.value(each).names or context.value(each.value).is_tensor) for each in attributes):
-        return False  # whoever holds the object may have set it
+    for each in context.inside(found, ast.Attribute):
+        is_own = context.value(each).names or context.value(each.value).is_tensor or _is_cut_off(each, context)
+        if not is_own and context.value(each).may(Kind.TENSOR):
+            return False  # whoever holds the object may have set it
     return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
+
+
+def _is_cut_off(node: ast.Attribute, context: FileContext) -> bool:
+    above = context.parent(node)
+    return isinstance(above, ast.Attribute) and above.attr in ("data", "detach")
 
 
 def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
