@@ -24,7 +24,10 @@ MOST_FILES = 200
 """Other files read for one that is checked; what more it imports is not followed."""
 
 MOST_LINES = 6_000
-"""Lines walked for the sake of one file, in it and, counted apart, in others; what else it calls there is not known."""
+"""Lines walked of the file that is checked; what else it calls there is not known."""
+
+MOST_LINES_ABROAD = 2_500
+"""Lines walked of other files for the sake of one."""
 
 MOST_FOREIGN_LINES = 1_200
 """Lines of other files walked for one call that leads there; what else it calls is not followed further."""
@@ -115,7 +118,7 @@ class Project:
 
     def has_lines(self, file: File) -> bool:
         """Whether anything more of a file is walked at all."""
-        return (self._spent if self.is_own(file) else self._spent_abroad) <= MOST_LINES
+        return self._spent <= MOST_LINES if self.is_own(file) else self._spent_abroad <= MOST_LINES_ABROAD
 
     def affords(self, file: File) -> bool:
         """Whether the budget allows another walk of something in a file; where it does not, the walk at hand is cut."""
