@@ -60,17 +60,6 @@ BESIDE = {
         "mix.py": f"def made():\n    {MATRIX.replace(chr(10), chr(10) + '    ').rstrip()}\n    return Matrix\n",
     },
 }
-NOT_BESIDE = {
-    "of other names": {"main.py": CHILD, "mix.py": "class Matrix:\n    def shape(self):\n        return 4\n"},
-    "under a name that stands for another class": {
-        "main.py": "from lib import Base\nimport mix\nMixin = mix.Other\nclass Child(Mixin, Base):\n    pass\n" + SHOWN,
-        "mix.py": f"{MATRIX}class Other:\n    pass\n",
-    },
-    "of another class": {
-        "main.py": "from lib import Base\nimport mix\nclass Child(Base):\n    pass\n" + SHOWN,
-        "mix.py": f"{MATRIX}class Other:\n    pass\nclass Both(Matrix, Other):\n    pass\n",
-    },
-}
 BODIES = {
     "a handler": "try:\n        import not_installed_here\n    except ImportError:\n        n = (3, 1)\n",
     "a loop": "for n in [(3, 1)]:\n        pass\n",
@@ -93,9 +82,3 @@ def test_a_class_below_may_bind_an_attribute_in_a_block_of_its_body(tmp_path: Pa
     main = f"import contextlib\nfrom lib import Base\nclass Child(Base):\n    {BODIES[body]}{SHOWN}"
     files = {"lib.py": ATTRIBUTE, "mix.py": "n = (3, 1)\n", "main.py": main}
     assert "lib.py" not in check_runs_alike(tmp_path, files)
-
-
-@pytest.mark.parametrize("how", NOT_BESIDE)
-def test_a_size_is_known_where_no_class_beside_has_it(tmp_path: Path, how: str) -> None:
-    changed = check_runs_alike(tmp_path, {**NOT_BESIDE[how], "lib.py": METHOD})
-    assert "torch.zeros(self.sizes())" in changed["lib.py"]

@@ -119,7 +119,6 @@ REPAIRED = {
     "a copy": ("def f(v: List[int]):\n    return torch.Tensor(list(v)), torch.Tensor(sorted(v))", "f([2, 1])"),
     "a tuple of a size": ("def f(s):\n    return torch.Tensor(tuple(s)), torch.Tensor([*s])", "f(x.shape)"),
     "its length": ("def f(v: List[int]):\n    return torch.Tensor(len(v)).shape", "f([2, 1])"),
-    "all calls in sight": ("def _f(v: List[int]):\n    return torch.Tensor(v)", "_f([2, 1]), _f([3])"),
     "several sizes": ("def f(n: int, m: int):\n    return torch.Tensor(n, m).shape", "f(2, 3)"),
     "sizes in a list": ("def f(n: int):\n    s = [n, 2]\n    return torch.Tensor(*s).shape", "f(2)"),
     "a tensor's dimension": ("def f(t: torch.Tensor):\n    return torch.Tensor(t.shape[0], 2).shape", "f(x)"),

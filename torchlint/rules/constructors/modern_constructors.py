@@ -256,7 +256,8 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
 def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     yield _kind_decided(call, _never_ran(call))
-    yield from kept_below(call.node.func, context)
+    for each in (call.node.func, *(one.value for one in call.positional if len(call.positional) == 1)):
+        yield from kept_below(each, context)
     if _device_is_open(call, context) or (call.type.dtype is None and not call.type.plain):
         yield DEVICE_IS_KNOWN.open()
     if call.given.may_be_empty:

@@ -81,6 +81,7 @@ from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
+from torchlint.rules.evidence.legacy_types import kept_below
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
@@ -209,6 +210,8 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
 
 def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
     yield is_tensor(receiver, context)
+    if len(node.args) == 1:
+        yield from kept_below(node.args[0].value, context)
     if found.kind is ArgumentKind.INVALID:
         yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):

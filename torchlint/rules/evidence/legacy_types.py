@@ -124,10 +124,15 @@ def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None
 
 
 def kept_below(node: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
-    """Decide whether an attribute of an object stands for the same type in classes below: nobody looks for these."""
+    """Decide whether an attribute of an object is the same in classes below: nobody looks for these."""
     match node:
-        case cst.Attribute(value=owner) if not context.names(owner):
-            yield AUTHOR_MEANT_THIS.open(doubt=f"a class below may set another `{node.attr.value}`", is_likely=True)
+        case cst.Call(func=cst.Attribute() as method):
+            yield from kept_below(method, context)
+        case cst.Attribute(value=owner):
+            found = context.python(owner)
+            if isinstance(found, ast.expr) and context.value_of_self(found) is not None:
+                doubt = f"a class below may have another `{node.attr.value}`"
+                yield AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
 
 
 def name_node(node: cst.BaseExpression) -> cst.Name | None:
