@@ -244,9 +244,10 @@ class _Reader:
         table = operations()
         if name not in table.functions or name.endswith("_") or name in _WRITING_FUNCTIONS or _is_inplace(name, call):
             return False
-        if name in table.keeps_grad or name in _ALIASING_FUNCTIONS or "dropout" in name:
-            return self.reads(call)
-        return self._are_quiet(call, node)
+        if not self._are_quiet(call, node):  # a graph may save it, whether the result is a view or not
+            return False
+        is_view = name in table.keeps_grad or name in _ALIASING_FUNCTIONS or "dropout" in name
+        return not is_view or self.reads(call)
 
     def _member(self, node: ast.expr, above: ast.Tuple | ast.List) -> bool:
         match outer := self._context.parent(above):
