@@ -212,15 +212,6 @@ def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None
     assert "uses.py" in check_runs_alike(tmp_path, {"uses.py": USES, "main.py": main})
 
 
-# ---------------------------------------------------------------------- values that a module keeps
-def test_a_value_that_another_file_takes_is_not_only_read(tmp_path: Path) -> None:
-    values = "import torch\n\nw = torch.ones(3, requires_grad=True)\nflat = (w * 4).data\nprint(flat.sum())\n"
-    written(tmp_path, {"values.py": values, "main.py": "import values\n\nvalues.flat.zero_()\n"})
-    assert fixed(tmp_path) == {}
-    written(tmp_path, {"main.py": "import values\n\nvalues.w.sum()\n"})
-    assert fixed(tmp_path) == {"values.py": values.replace(".data", ".detach()")}
-
-
 # ---------------------------------------------------------------------- the name torch
 def test_an_import_in_a_function_never_becomes_one_of_the_module(tmp_path: Path) -> None:
     helper = "def wrapped(x):\n    from deep import Variable\n\n    return isinstance(x, Variable)\n"
@@ -317,41 +308,6 @@ APPLIED = (
     "        m.weight.data.zero_()\n\n\n"
     "def built():\n    net = nn.Sequential(nn.Linear(2, 2))\n    net.apply(start)\n    return net\n"
 )
-LATER = {
-    "a method": (
-        RESET,
-        "n = nets.Net()\nloss = n(torch.ones(2))\nn.reset_parameters()\nloss.backward()\nprint(1)\n",
-    ),
-    "a function": (
-        APPLIED,
-        "n = nets.built()\nloss = n(torch.ones(2, 2, requires_grad=True)).sum()\nn.apply(nets.start)\n"
-        "loss.backward()\nprint(1)\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("way", LATER)
-def test_an_initialiser_that_another_file_calls_stays(tmp_path: Path, way: str) -> None:
-    text, use = LATER[way]
-    files = {"nets.py": text, "main.py": "import torch\n\nimport nets\n\n" + use}
-    assert check_runs_alike(tmp_path, files, "nets.py") == {}
-    (tmp_path / "main.py").write_text(
-        "import nets\n\n\nclass Own(nets.Net):\n    def forward(self, x):\n        return super().forward(x)\n"
-    )
-    assert "nn.init.zeros_(" in fixed(tmp_path, "nets.py")["nets.py"]
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "getattr(n, 'reset_' + 'parameters')()",
-        "getattr(n, 'reset_parameters', None)()",
-        "operator.methodcaller('reset_parameters')(n)",
-    ],
-)
-def test_an_initialiser_that_is_called_as_text_stays(tmp_path: Path, call: str) -> None:
-    use = f"import operator\n\nn = Net()\nloss = n(torch.ones(2))\n{call}\nloss.backward()\nprint(1)\n"
-    assert check_runs_alike(tmp_path, {"main.py": f"{RESET}\n\n{use}"}) == {}
 
 
 def test_what_is_taken_as_text_from_an_imported_module_is_no_initialiser(tmp_path: Path) -> None:

@@ -193,7 +193,6 @@ weight.sum().backward()
 print(weight)
 """
 RESTING_ON = {
-    "the class of a layer": ("torch.nn.Linear = Own", IN_A_MODULE),
     "what a layer holds": ("torch.nn.Linear = Own", "print(torch.nn.Linear(2, 2).weight.data.sum().requires_grad)"),
     "a function that makes a tensor": ("torch.zeros = numpy.zeros", "zero = torch.zeros(2)\nprint(type(zero.data))"),
     "a function that gives a number": ("torch.numel = lambda x: 2.5", "print(torch.LongTensor([torch.numel(x)]))"),

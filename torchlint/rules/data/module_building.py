@@ -156,6 +156,8 @@ def _initialisers(_: ast.Module, context: FileContext) -> frozenset[str]:
         before = len(found)
         for name in {each.name for each in methods} - found:
             uses = context.attributes_by_word().get(name, [])
+            if name in context.names_by_word():  # another name for it: `reset = reset_parameters`
+                continue
             if (uses or name == "reset_parameters") and all(
                 _is_called_by(found | {name}, each, context) for each in uses
             ):

@@ -116,7 +116,7 @@ def _speaks_of_the_known(statement: cst.BaseSmallStatement, context: FileContext
 def _properties(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the decorated methods of a file's classes: a cached property would keep what it computes in the block."""
     methods = (each for each in context.nodes(ast.FunctionDef) if isinstance(context.parent(each), ast.ClassDef))
-    return frozenset(each.name for each in methods if each.decorator_list)
+    return frozenset(each.name for each in methods if each.decorator_list) - {"data"}
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
