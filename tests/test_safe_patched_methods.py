@@ -180,18 +180,6 @@ def start():
 def stop():
     torch.nn.Linear, torch.zeros, torch.numel = Linear, zeros, numel
 """
-IN_A_MODULE = """
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = torch.nn.Linear(2, 2)
-        self.fc.weight.data.fill_(3.0)
-
-
-weight = Net().fc.weight
-weight.sum().backward()
-print(weight)
-"""
 RESTING_ON = {
     "what a layer holds": ("torch.nn.Linear = Own", "print(torch.nn.Linear(2, 2).weight.data.sum().requires_grad)"),
     "a function that makes a tensor": ("torch.zeros = numpy.zeros", "zero = torch.zeros(2)\nprint(type(zero.data))"),
