@@ -161,15 +161,6 @@ def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None
     assert "uses.py" in check_runs_alike(tmp_path, {"uses.py": USES, "main.py": main})
 
 
-# ---------------------------------------------------------------------- values that a module keeps
-def test_a_value_that_another_file_takes_is_not_only_read(tmp_path: Path) -> None:
-    values = "import torch\n\nw = torch.ones(3, requires_grad=True)\nflat = (w * 4).data\nprint(flat.sum())\n"
-    written(tmp_path, {"values.py": values, "main.py": "import values\n\nvalues.flat.zero_()\n"})
-    assert fixed(tmp_path) == {}
-    written(tmp_path, {"main.py": "import values\n\nvalues.w.sum()\n"})
-    assert fixed(tmp_path) == {"values.py": values.replace(".data", ".detach()")}
-
-
 # ---------------------------------------------------------------------- the name torch
 def test_an_import_in_a_function_never_becomes_one_of_the_module(tmp_path: Path) -> None:
     helper = "def wrapped(x):\n    from deep import Variable\n\n    return isinstance(x, Variable)\n"

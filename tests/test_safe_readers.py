@@ -43,7 +43,6 @@ OPEN = {
     ),
     "a decorator writes": _program(READ, first="def wrap(f):\n    return lambda t: t.zero_()\n\n\n@wrap\n"),
     "the name is rebound": _program(READ) + "def zero(t):\n    t.zero_()\n\n\nlook = zero\n",
-    "the name is bound by text": _program(READ) + "globals()['look'] = lambda t: t.zero_()\n",
     "it yields it": _program("    yield t\n", "next(look(x.data)).zero_()"),
     "a graph saves it": _program("    return (t * v).sum()\n").replace(
         "    return w.grad, a\n",

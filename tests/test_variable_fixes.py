@@ -132,30 +132,6 @@ def test_a_missing_half_and_a_detour_end_in_the_direct_call(before: str, after: 
     assert fixed(f"{made}y = {before}\n", "ALL") == f"{made}y = {after}\n"
 
 
-def test_two_statements_swap_copy_and_detach() -> None:
-    before = """\
-        import torch
-
-
-        def to_array(x: torch.Tensor):
-            x = x.to("cpu")
-            x = x.detach()
-            x = x.numpy()
-            return x
-        """
-    after = """\
-        import torch
-
-
-        def to_array(x: torch.Tensor):
-            x = x.detach()
-            x = x.to("cpu")
-            x = x.numpy()
-            return x
-        """
-    assert fixed(before, "TNS104") == dedent(after)
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -9,6 +9,7 @@ methods may have computed with it. So is what a straight line of code makes righ
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from torchlint.rules.api import (
@@ -156,6 +157,8 @@ def _initialisers(_: ast.Module, context: FileContext) -> frozenset[str]:
         before = len(found)
         for name in {each.name for each in methods} - found:
             uses = context.attributes_by_word().get(name, [])
+            if name in context.names_by_word():  # another name for it: `reset = reset_parameters`
+                continue
             if (uses or name == "reset_parameters") and all(
                 _is_called_by(found | {name}, each, context) for each in uses
             ):
@@ -202,13 +205,17 @@ def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
     beside = [each for each in context.inside(here, ast.Name) if each.id == word_of(root)] if here else []
     if not all(each is root or _is_quiet(each, context, is_alias_quiet=False) for each in beside):
         return None
+    held: dict[ast.AST, list[ast.Name]] = defaultdict(list)
+    for each in context.names_by_word().get(word_of(root), ()):
+        for around in context.ancestors(each):
+            held[around].append(each)
     while isinstance(root, ast.Name) and here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
         above = context.parent(here)
         for before in reversed(earlier_in_block(here, above) if above is not None else []):
+            names = held.get(before, [])
             match before:
                 case ast.Assign(targets=[ast.Name(id=word)], value=ast.Call() as made) if word == root.id:
                     return made
-            names = [each for each in context.inside(before, ast.Name) if each.id == root.id]
             if not all(isinstance(each.ctx, ast.Load) and _is_quiet(each, context, False) for each in names):
                 return None
         here = above if isinstance(above, ast.stmt) else None

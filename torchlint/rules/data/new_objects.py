@@ -138,7 +138,7 @@ class NewObjects:
             words = [each.arg for each in call.keywords]
             is_plain = not any(word is None or "weight" in word for word in words)
             return is_plain and len(call.args) <= _MOST_NUMBERS and not any(map(_is_starred, call.args))
-        if names == {"copy.deepcopy"} or (names and all(self._makes_a_tensor(each, call) for each in names)):
+        if names == {"copy.deepcopy"} or (names and all(self._makes_a_tensor(each, call, trusted) for each in names)):
             return True
         given = arguments_of(call)
         if not all(self.is_new(each, trusted) for each in given) or (
@@ -153,14 +153,13 @@ class NewObjects:
                     return self.is_new(receiver, trusted)
         return self._runs(call.func)
 
-    def _makes_a_tensor(self, name: str, call: ast.Call) -> bool:
+    def _makes_a_tensor(self, name: str, call: ast.Call, trusted: bool) -> bool:
         """Whether a function of torch makes a tensor with memory of its own; of one tensor, a class makes an alias."""
         word = leaf(name)
         if name in operations().factories:
             return word not in _TAKING_OVER
         is_legacy = name.startswith("torch.") and word in {*LEGACY_DTYPES, "Tensor"}
-        plain = all(self._context.value(each).must(PLAIN | Kind.SEQUENCE) for each in call.args)
-        return is_legacy and (len(call.args) > 1 or plain)
+        return is_legacy and (len(call.args) > 1 or all(self.is_new(each, trusted) for each in call.args))
 
     def _runs(self, called: ast.expr) -> bool:
         """Whether what is called is a class, a function or a method of the file that makes what it gives."""
@@ -194,7 +193,8 @@ class NewObjects:
         if has_plain_default(function, name.id):
             return True
         calls = self._context.inside(function, ast.Call)
-        sizes = (each for call in calls if any(map(is_layer, self._context.names(call.func))) for each in call.args)
+        layers = (call for call in calls if any(map(_is_sized, self._context.names(call.func))))
+        sizes = (each for call in layers for each in call.args)
         return any(isinstance(each, ast.Name) and each.id == name.id for each in sizes)
 
 
@@ -207,6 +207,11 @@ def is_layer(name: str) -> bool:
     word = leaf(name)
     is_class = name.startswith("torch.nn.") and word[:1].isupper()
     return is_class and word not in _HOLDERS and not word.endswith("Loss") and not word.startswith(_LATER)
+
+
+def _is_sized(name: str) -> bool:
+    """Whether a layer of torch is given numbers; a transformer takes layers, too."""
+    return is_layer(name) and not leaf(name).startswith("Transformer")
 
 
 def is_bare(function: Function, context: FileContext) -> bool:

@@ -106,17 +106,22 @@ def may_move_into_block(node: cst.Attribute, context: FileContext) -> bool:
 @remembered
 def _speaks_of_the_known(statement: cst.BaseSmallStatement, context: FileContext) -> bool:
     """Whether nothing in a statement could care for grad mode by its words: it runs only torch, math and tensors."""
-    read = {each.attr.value for each in context.concrete_nodes(cst.Attribute) if statement in context.ancestors(each)}
-    return read.isdisjoint(_properties(context.tree, context)) and all(
+    return _read(statement).isdisjoint(_properties(context.tree, context)) and all(
         _is_harmless(call, context) for call in _calls(statement)
     )
+
+
+def _read(node: cst.CSTNode) -> set[str]:
+    """Return the attributes that are read anywhere in a node."""
+    found = {node.attr.value} if isinstance(node, cst.Attribute) else set()
+    return found.union(*map(_read, semantic_children(node)))
 
 
 @remembered
 def _properties(_: ast.Module, context: FileContext) -> frozenset[str]:
     """Return the decorated methods of a file's classes: a cached property would keep what it computes in the block."""
     methods = (each for each in context.nodes(ast.FunctionDef) if isinstance(context.parent(each), ast.ClassDef))
-    return frozenset(each.name for each in methods if each.decorator_list)
+    return frozenset(each.name for each in methods if each.decorator_list) - {"data"}
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:

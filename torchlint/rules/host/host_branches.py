@@ -36,7 +36,7 @@ def _told(call: ast.Call, context: FileContext) -> ast.expr | None:
             branches.append((above, below is above.body or (isinstance(above, ast.If) and below in above.body)))
         for each, is_met in branches:
             if isinstance(each, ast.If | ast.IfExp) and (
-                _is_host_side(each.test, is_met) or _copies(receiver, each, context)
+                _is_host_side(each.test, is_met, context) or _copies(receiver, each, context)
             ):
                 return each.test
         if above is scope:
@@ -49,24 +49,38 @@ def _is_left_by(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and not statement.orelse and leaves(statement.body)
 
 
-def _is_host_side(test: ast.expr, is_met: bool) -> bool:
+def _is_host_side(test: ast.expr, is_met: bool, context: FileContext) -> bool:
+    means_host = _means_host(test, context)
+    return means_host is not None and is_met is means_host
+
+
+@remembered
+def _means_host(test: ast.expr, _: FileContext) -> bool | None:
+    """Whether a test holds on the host, by its words; None where it says nothing of a device."""
     text = ast.unparse(test)
+    if not _OF_DEVICES.search(text):
+        return None
     is_negated = sum(isinstance(each, _NEGATIONS) for each in ast.walk(test)) % 2 == 1
-    return bool(_OF_DEVICES.search(text)) and (is_met is not is_negated) is bool(_OF_THE_HOST.search(text))
+    return bool(_OF_THE_HOST.search(text)) is not is_negated
 
 
 def _copies(receiver: ast.expr, branch: ast.If | ast.IfExp, context: FileContext) -> bool:
     """Whether a branch has the same value with ``.cpu()`` behind it, for another reason than a gradient."""
-    copies = [each for each in context.inside(branch, ast.Attribute) if each.attr == "cpu"]
-    return "grad" not in ast.unparse(branch.test) and ast.dump(receiver) in {ast.dump(each.value) for each in copies}
+    copies = _copied_in(branch, context)
+    return bool(copies) and ast.dump(receiver) in copies and "grad" not in ast.unparse(branch.test)
+
+
+@remembered
+def _copied_in(branch: ast.If | ast.IfExp, context: FileContext) -> frozenset[str]:
+    return frozenset(ast.dump(each.value) for each in context.inside(branch, ast.Attribute) if each.attr == "cpu")
 
 
 def _copied_before(receiver: ast.expr, scope: ast.AST, context: FileContext) -> ast.expr | None:
     """Return the test of a branch that does nothing but copy what a value is computed from."""
-    names, calls = _words(receiver)
+    names, calls = _words(receiver, context)
     for each in reversed(context.own(scope, ast.Assign)):
-        if each.lineno <= receiver.lineno and any(_words(target)[0] & names for target in each.targets):
-            more_names, more_calls = _words(each.value)
+        if each.lineno <= receiver.lineno and any(_words(target, context)[0] & names for target in each.targets):
+            more_names, more_calls = _words(each.value, context)
             names, calls = names | more_names, calls | more_calls
     tests = [test for word, test in _conditional_copies(scope, context) if word in names]
     for function in context.nodes(ast.FunctionDef) if calls else ():
@@ -75,7 +89,8 @@ def _copied_before(receiver: ast.expr, scope: ast.AST, context: FileContext) -> 
     return next((each for each in tests if each.lineno != receiver.lineno), None)
 
 
-def _words(node: ast.expr) -> tuple[set[str], set[str]]:
+@remembered
+def _words(node: ast.expr, _: FileContext) -> tuple[set[str], set[str]]:
     """Return the names in an expression, and the last words of the functions that are called in it."""
     functions = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
     called = {ast.unparse(each).rpartition(".")[2] for each in functions}
