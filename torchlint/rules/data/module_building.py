@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from torchlint.rules.api import (
     GIVING_ITSELF,
@@ -21,11 +21,11 @@ from torchlint.rules.api import (
     Mode,
     earlier_in_block,
     first_parameter,
+    parameters,
     plain_parameters,
     remembered,
     root_of_place,
     runs_later,
-    word_of,
 )
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS
 from torchlint.rules.data.new_objects import ANY, NewObjects, building_methods, is_bare, is_in_sight, is_layer, lineage
@@ -70,7 +70,7 @@ def is_being_built(place: ast.expr, context: FileContext) -> bool:
         return False
     if NewObjects(context).takes_over(function):
         return False
-    return not _computes(_uses(function, place, context), frozenset({ANY}), given[0].arg, context)
+    return not _computes(function, place, frozenset({ANY}), given[0].arg, context)
 
 
 def _is_made_there(place: ast.expr, context: FileContext) -> bool:
@@ -103,7 +103,7 @@ def _is_new_part(place: ast.expr, owner: ast.ClassDef, around: Function, own: st
     ):
         return False
     return not any(
-        _computes(_uses(each, place if each is around else None, context), words, name, context)
+        _computes(each, place if each is around else None, words, name, context)
         for each in methods
         if (name := first_parameter(each)) is not None
     )
@@ -114,7 +114,7 @@ def _computes_when_made(made: ast.Call, context: FileContext) -> bool:
     owner = definition(made.func, context) if isinstance(made.func, ast.Name) else None
     methods = building_methods(owner, context) if isinstance(owner, ast.ClassDef) else []
     return any(
-        _computes(_uses(each, None, context), frozenset({ANY}), name, context)
+        _computes(each, None, frozenset({ANY}), name, context)
         for each in methods
         if (name := first_parameter(each)) is not None
     )
@@ -200,16 +200,18 @@ def _is_new(node: ast.expr, context: FileContext) -> bool:
 # ---------------------------------------------------------------------- what was made right before
 def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
     """Return the call that a name is bound to above, where nothing but writes and moves is done with it since."""
-    root = root_of_place(place)
-    here = context.nearest(place, ast.stmt)
-    beside = [each for each in context.inside(here, ast.Name) if each.id == word_of(root)] if here else []
+    root, here = root_of_place(place), context.nearest(place, ast.stmt)
+    function = context.function_around(place)
+    if not isinstance(root, ast.Name) or (function is not None and root.id in parameters(function)):
+        return None
+    beside = [each for each in context.inside(here, ast.Name) if each.id == root.id] if here else []
     if not all(each is root or _is_quiet(each, context, is_alias_quiet=False) for each in beside):
         return None
     held: dict[ast.AST, list[ast.Name]] = defaultdict(list)
-    for each in context.names_by_word().get(word_of(root), ()):
+    for each in context.names_by_word().get(root.id, ()):
         for around in context.ancestors(each):
             held[around].append(each)
-    while isinstance(root, ast.Name) and here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
+    while here is not None and not isinstance(here, Loop | Function | ast.ClassDef):
         above = context.parent(here)
         for before in reversed(earlier_in_block(here, above) if above is not None else []):
             names = held.get(before, [])
@@ -223,26 +225,29 @@ def _made_before(place: ast.expr, context: FileContext) -> ast.Call | None:
 
 
 # ---------------------------------------------------------------------- what computes
-def _uses(method: Function, until: ast.expr | None, context: FileContext) -> Iterator[ast.expr]:
-    """Yield the names in a method, those behind a write left out, but for what a loop around it runs once more."""
-    end = None
-    if until is not None:
-        around = [each for each in context.ancestors(until) if isinstance(each, ast.stmt) and each is not method]
-        inside = around[: around.index(method)] if method in around else around
-        loops = [each for each in inside if isinstance(each, Loop)]
-        end = context.span(loops[-1] if loops else inside[0])[1]
-    for each in context.inside(method, ast.Name):
-        if isinstance(each.ctx, ast.Load) and (end is None or context.span(each)[0] < end):
-            yield each
+def _end_of(write: ast.expr, method: Function, context: FileContext) -> int:
+    """Return where the statement of a write ends, or the outermost loop around it, which runs the rest once more."""
+    around = [each for each in context.ancestors(write) if isinstance(each, ast.stmt) and each is not method]
+    inside = around[: around.index(method)] if method in around else around
+    loops = [each for each in inside if isinstance(each, Loop)]
+    return context.span(loops[-1] if loops else inside[0])[1]
 
 
-def _computes(uses: Iterable[ast.expr], words: frozenset[str], own: str, context: FileContext) -> bool:
-    """Whether one of some names is a part of the object that is written, and a graph is recorded with it."""
+def _computes(method: Function, until: ast.expr | None, words: frozenset[str], own: str, context: FileContext) -> bool:
+    """Whether a graph is recorded in a method with a part that is written, and before the write if one is told."""
+    recording = context.answer((_recording, (method, own)), lambda: _recording(method, own, context))
+    end = _end_of(until, method, context) if until is not None and recording else None
     return any(
-        (ANY in words or ANY in parts or not words.isdisjoint(parts)) and not _is_quiet(each, context)
-        for each in uses
-        if isinstance(each, ast.Name) and (parts := _parts(_path(each, context), own, context))
+        (end is None or start < end) and (ANY in words or ANY in parts or not words.isdisjoint(parts))
+        for start, parts in recording
     )
+
+
+def _recording(method: Function, own: str, context: FileContext) -> list[tuple[int, frozenset[str]]]:
+    """Return where a method computes with parts of its object, and with which."""
+    uses = (each for each in context.inside(method, ast.Name) if isinstance(each.ctx, ast.Load))
+    found = ((each, _parts(_path(each, context), own, context)) for each in uses)
+    return [(context.span(each)[0], parts) for each, parts in found if parts and not _is_quiet(each, context)]
 
 
 def _path(name: ast.Name, context: FileContext) -> ast.expr:
@@ -261,8 +266,10 @@ def _is_quiet(name: ast.expr, context: FileContext, is_alias_quiet: bool = True)
         node = above
     if context.mode(name) == Mode.OFF:
         return True
-    outer = context.parent(above) if isinstance(above, ast.keyword) else above
-    match outer:
+    outer: ast.AST = node
+    while isinstance(above := context.parent(outer), ast.keyword | ast.List | ast.Tuple | ast.Starred | ast.IfExp):
+        outer = above
+    match above:
         case ast.Call(func=ast.Attribute(value=owner, attr=word) as function) if function is node:
             is_method = (
                 owner is name

@@ -29,9 +29,9 @@ def _told(call: ast.Call, context: FileContext) -> ast.expr | None:
     scope: ast.AST = context.function_around(call) or context.tree
     below: ast.AST = call
     for above in context.ancestors(call):
-        branches: list[tuple[ast.AST, bool]] = [
-            (each, False) for each in earlier_in_block(below, above) if _is_left_by(each)
-        ]
+        left = _left_by(above, context)
+        before = earlier_in_block(below, above) if left else ()
+        branches: list[tuple[ast.AST, bool]] = [(each, False) for each in before if each in left]
         if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
             branches.append((above, below is above.body or (isinstance(above, ast.If) and below in above.body)))
         for each, is_met in branches:
@@ -45,8 +45,11 @@ def _told(call: ast.Call, context: FileContext) -> ast.expr | None:
     return _copied_before(receiver, scope, context)
 
 
-def _is_left_by(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and not statement.orelse and leaves(statement.body)
+@remembered
+def _left_by(block: ast.AST, _: FileContext) -> frozenset[ast.stmt]:
+    """Return the tests right in a node's blocks whose branch leaves them."""
+    inside = (each for each in ast.iter_child_nodes(block) if isinstance(each, ast.If) and not each.orelse)
+    return frozenset(each for each in inside if leaves(each.body))
 
 
 def _is_host_side(test: ast.expr, is_met: bool, context: FileContext) -> bool:
