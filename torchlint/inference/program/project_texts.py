@@ -22,7 +22,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 TRACES, TAKES, IMPORTS, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "import", "subclasses", "word", "surely"
-INITIALISES, TESTS = "parameter", "tests"
+INITIALISES, TESTS, DEFINES = "parameter", "tests", "method"
 
 
 def ask(question: Question) -> str | None:
@@ -45,6 +45,13 @@ def _initialiser(words: WordIndex, own: str, word: str, kind: str, *lineage: str
         if is_other and each.told(written_in).may_hold(word, lineage):
             return f"`{each.shown}` may initialise `{word}`"
     return None
+
+
+def _definer(words: WordIndex, own: str, method: str) -> str | None:
+    """Return who defines a method of a name, so that another object than a tensor may have it."""
+    spelled = f"def {method}(".encode()
+    found = (each for each in words.holding(method, "class", "def") if each.path != own and spelled in each.text)
+    return next((f"`{each.shown}` has a `{method}` of its own" for each in found), None)
 
 
 def look_again() -> None:
@@ -70,4 +77,5 @@ _FLAGS: dict[str, Callable[..., str | None]] = {
     SUBCLASSES: tensor_classes,
     SPELLS: _spelling,
     INITIALISES: _initialiser,
+    DEFINES: _definer,
 }

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from torchlint.inference.program.initialised_parameters import Written, written_parameters
 from torchlint.inference.program.name_takers import import_words
 from torchlint.inference.program.project_texts import (
+    DEFINES,
     IMPORTS,
     INITIALISES,
     SPELLS,
@@ -66,6 +67,10 @@ class ProjectView:
     def takes(self, name: str, by_star: bool) -> str | None:
         """Return who takes a name from this module; ``by_star``: an import of all names takes it, too."""
         return self._ask(TAKES, name, "stars" if by_star else "names")
+
+    def defines(self, method: str) -> str | None:
+        """Return who defines a method of a name in another file."""
+        return self._ask(DEFINES, method)
 
     def imports_from_here(self, name: str) -> str | None:
         """Return who imports a name from this module, so that it fails where the name is gone."""

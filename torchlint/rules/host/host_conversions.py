@@ -50,14 +50,16 @@ def torch_tensor(node: cst.BaseExpression, used: cst.BaseExpression, method: str
 
 
 def _other_with(method: str, node: cst.BaseExpression, context: FileContext) -> str | None:
-    """Return whether the file has a class with a method, of which a value that is not made in sight may be.
+    """Return who has a class with a method, of which a value that is not made in sight may be.
 
     Nothing holds a caller to an annotation or to the default of a parameter.
     """
     place = context.python(node)
     if isinstance(place, ast.expr) and is_proven(place, context):
         return None
-    return f"the file has a `{method}` of its own" if context.is_defined(method) else None
+    if context.is_defined(method):
+        return f"the file has a `{method}` of its own"
+    return context.other_texts.defines(method)
 
 
 def is_host(argument: cst.Arg, context: FileContext) -> bool:
