@@ -90,10 +90,6 @@ CALLERS = {
     ),
     "elements": (LOOP, "from lib import make\nprint(make([3]))\n"),
 }
-OTHERS = {
-    "nobody": (PROGRAM, "print(1)\n"),
-    "a function of the same name": (PROGRAM, "def make(v):\n    return v\nprint(make(3))\n"),
-}
 
 
 @pytest.mark.parametrize("way", CALLERS)
@@ -104,13 +100,6 @@ def test_an_argument_may_be_anything_where_another_file_calls(tmp_path: Path, wa
     assert "lib.py" not in changed
 
 
-@pytest.mark.parametrize("way", OTHERS)
-def test_an_argument_is_what_the_own_file_hands_over_where_nobody_else_calls(tmp_path: Path, way: str) -> None:
-    lib, main = OTHERS[way]
-    changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": main}, program="lib.py")
-    assert "torch.as_tensor(v, dtype=torch.float32)" in changed["lib.py"]
-
-
 @pytest.mark.parametrize("flag", ["1", "True"])
 def test_a_flag_may_be_a_number_where_another_file_calls(tmp_path: Path, flag: str) -> None:
     lib = (
@@ -119,15 +108,6 @@ def test_a_flag_may_be_a_number_where_another_file_calls(tmp_path: Path, flag: s
     )
     changed = check_runs_alike(tmp_path, {"lib.py": lib, "main.py": f"import lib\nprint(lib._leaf({flag}))\n"})
     assert "lib.py" not in changed
-
-
-def test_a_flag_is_what_the_own_file_hands_over_where_nobody_else_calls(tmp_path: Path) -> None:
-    lib = (
-        "import torch\nfrom torch.autograd import Variable\n\n\n"
-        "def leaf(flag=False):\n    return Variable(torch.ones(2), requires_grad=flag)\n\n\n"
-        "print(leaf(False), leaf())\n"
-    )
-    assert ".requires_grad_(flag)" in check_runs_alike(tmp_path, {"main.py": lib})["main.py"]
 
 
 def test_a_class_above_in_another_file_calls_its_own_method_which_is_ours(tmp_path: Path) -> None:

@@ -192,10 +192,8 @@ _FROM_DATA = (
     *_cases("TNS301", "assert isinstance(numbers, list)\na = torch.Tensor(numbers)", given="numbers: list[int]"),
     *_cases(
         "TNS301",
-        "assert isinstance(array, np.ndarray)\na = torch.Tensor(array.reshape(-1))",
         "return torch.Tensor(np.atleast_1d(array))",
         "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(x)\na += 1\nreturn x",
-        "return torch.Tensor(np.sin(np.ones((2, 4))[:, 0::2]))",
         given="array: np.ndarray",
     ),
     *_cases("TNS301", "return torch.Tensor([t.sum(), t.sum()])", "return torch.Tensor([t.sum().item(), 2])"),
@@ -328,9 +326,6 @@ _WRAPPERS = (
         "a = Variable(torch.zeros(3), requires_grad=False)",
         "a = Variable(torch.ones(2) + torch.ones(2)) * 2",
         given="",
-    ),
-    *_cases(
-        "TNS401", "a = Variable(model[0].weight)\nreturn model(Variable(torch.ones(2, 3)))", given="model: nn.Module"
     ),
     *_cases(
         "TNS402",

@@ -80,6 +80,7 @@ RULE = Rule(
         "default-dtype-unchanged",
         "default-device-unchanged",
         "not-traced",
+        "author-meant-this",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},
 )

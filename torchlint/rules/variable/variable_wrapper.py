@@ -29,7 +29,7 @@ noise = Variable(torch.randn(4, 8))
 weight = Variable(torch.zeros(8, 2), requires_grad=True)
 
 
-def score(features):
+def score(features: torch.Tensor):
     return (Variable(features) @ weight).sum()
 
 
@@ -45,7 +45,7 @@ noise = torch.randn(4, 8)
 weight = torch.zeros(8, 2, requires_grad=True)
 
 
-def score(features):
+def score(features: torch.Tensor):
     return (features.detach() @ weight).sum()
 
 
@@ -119,7 +119,7 @@ from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import kept_below
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
-from torchlint.rules.evidence.tensor_proof import is_detached, is_tensor_if_taken
+from torchlint.rules.evidence.tensor_proof import is_detached, is_proven, is_tensor_if_taken
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
 from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, last_name, names_variable, variable_call
@@ -262,6 +262,8 @@ def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
     found = context.python(node)
     if not isinstance(found, ast.expr) or not is_detached(found, context):
         return False
+    if isinstance(found, ast.Attribute) and is_detaching(node, context) and is_proven(found.value, context):
+        return True  # whatever is written into the tensor, its `.data` never requires grad
     for each in context.inside(found, ast.Attribute):
         is_own = context.value(each).names or context.value(each.value).is_tensor or _is_cut_off(each, context)
         if not is_own and context.value(each).may(Kind.TENSOR):
