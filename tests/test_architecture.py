@@ -79,6 +79,22 @@ def _module(name: str) -> Path | None:
     return next((each for each in (base.with_suffix(".py"), base / "__init__.py") if each.exists()), None)
 
 
+# ---------------------------------------------------------------------- weight
+def test_a_package_keeps_to_its_budget_of_lines() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    budgets = {
+        name: int(most.replace(",", ""))
+        for name, most in re.findall(r"^\| ([a-z]+) \| ([\d,]+) \|$", text, re.MULTILINE)
+    }
+    weights = Counter(dict.fromkeys(budgets, 0))
+    for path in MODULES:
+        package, *inside = path.relative_to(PACKAGE).parts
+        if inside:
+            weights[package] += path.read_text(encoding="utf-8").count("\n")
+    assert set(weights) == set(budgets), "every package has a budget"
+    assert {name: weight for name, weight in weights.items() if weight > budgets[name]} == {}
+
+
 # ---------------------------------------------------------------------- arrows
 def test_every_module_has_a_room_in_the_table_and_every_room_exists() -> None:
     assert sorted(order()) == sorted({room(path) for path in MODULES} - DOORS - NESTED)
