@@ -48,12 +48,6 @@ def codes(folder: Path, code: str, other: str) -> set[str]:
 
 
 @pytest.mark.parametrize("way", WEAK)
-@pytest.mark.parametrize("said", SAID)
-def test_weak_signs_say_nothing_where_other_objects_hold_a_tensor(tmp_path: Path, way: str, said: str) -> None:
-    assert codes(tmp_path, WEAK[way], SAID[said]) == set()
-
-
-@pytest.mark.parametrize("way", WEAK)
 @pytest.mark.parametrize("other", NOT_SAID)
 def test_they_do_where_other_objects_hold_none(tmp_path: Path, way: str, other: str) -> None:
     assert codes(tmp_path, WEAK[way], NOT_SAID[other]) == {"TNS201"}

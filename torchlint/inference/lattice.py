@@ -406,15 +406,13 @@ def _joined_keys(one: Value, other: Value, depth: int) -> tuple[tuple[str, Value
     return tuple((key, join(mine, theirs[key], depth - 1)) for key, mine in one.keys if key in theirs)
 
 
-ANNOTATED = "callers may break the annotation"
-"""The claim of an annotation alone."""
 ABSENT: Final = "it may be `None`"
 """A claim of what is a tensor or missing, as a gradient or a bias: whoever asks it for something has the tensor."""
 
 
 def annotated(value: Value) -> Value:
     """Return a value of which an annotation says what kind it is, and of what kind all that it holds."""
-    return claimed_throughout(value, ANNOTATED)
+    return claimed_throughout(value, "callers may break the annotation")
 
 
 def claimed_throughout(value: Value, why: str) -> Value:

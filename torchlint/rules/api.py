@@ -16,7 +16,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.inference.lattice import ABSENT, ANNOTATED, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.lattice import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import (
     SETTINGS,
     is_settings,
@@ -429,7 +429,7 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANNOTATED", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
+    "ABSENT", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
     "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",

@@ -299,7 +299,7 @@ _TYPES = (
 )
 
 _WRAPPERS = (
-    *_cases(
+    *_shown(
         "TNS401",
         "a = Variable(t)",
         "return Variable(t)",

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
-from torchlint.rules.api import ABSENT, ANNOTATED, FileContext, Grad, Kind
+from torchlint.rules.api import ABSENT, FileContext, Grad, Kind
 from torchlint.rules.evidence.shown_code import brief
 
 
@@ -19,12 +19,9 @@ def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
 
 
 def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decision:
-    """Decide whether an expression is a tensor where `Variable` takes it: that refuses all else but `None`.
-
-    So an annotation is enough here, which says that it is not `None`.
-    """
+    """Decide whether an expression is a tensor where `Variable` takes it: that refuses all else but `None`."""
     known = context.value(node)
-    proven = known.may(Kind.TENSOR) and not known.may(Kind.NONE) and known.claimed in ("", ANNOTATED)
+    proven = known.may(Kind.TENSOR) and not known.may(Kind.NONE) and not known.claimed
     return IS_TENSOR.decided(None if proven else known.claimed, brief(node, context))
 
 

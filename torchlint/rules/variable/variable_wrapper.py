@@ -29,8 +29,8 @@ noise = Variable(torch.randn(4, 8))
 weight = Variable(torch.zeros(8, 2), requires_grad=True)
 
 
-def score(features: torch.Tensor):
-    return (Variable(features) @ weight).sum()
+def score(features):
+    return (Variable(torch.relu(features)) @ weight).sum()
 
 
 score(noise).backward()
@@ -45,8 +45,8 @@ noise = torch.randn(4, 8)
 weight = torch.zeros(8, 2, requires_grad=True)
 
 
-def score(features: torch.Tensor):
-    return (features.detach() @ weight).sum()
+def score(features):
+    return (torch.relu(features).detach() @ weight).sum()
 
 
 score(noise).backward()
