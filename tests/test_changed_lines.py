@@ -69,7 +69,7 @@ def test_files_that_did_not_change_are_not_read(tmp_path: Path, git: Git) -> Non
     for name in ("old.py", "new.py"):
         (tmp_path / name).write_text(HEAD)
     commit(git)
-    (tmp_path / "new.py").write_text(HEAD + "x = w.detach().numpy()\n")  # a fix would ask what the others say
+    (tmp_path / "new.py").write_text("import torch\n\nx = torch.relu(2)\n")  # a fix would ask what the others say
     code = (
         "import sys\nopened = set()\n"
         "sys.addaudithook(lambda event, args: event == 'open' and opened.add(str(args[0])))\n"

@@ -39,7 +39,7 @@ import torch
 
 
 def copied(x: torch.Tensor, rows):
-    return x.new(rows), len(rows)
+    return x.new(rows).sum(), len(rows)
 """
 PLACED = """
 import torch
@@ -155,8 +155,8 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: 
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
     assert lines[0].startswith("wrong.py:5:14: TNS306 (unsafe fix) refuted: ")
-    assert "    - return (x.new(rows), len(rows))" in lines
-    assert "    + return (x.new_tensor(rows), len(rows))" in lines
+    assert "    - return (x.new(rows).sum(), len(rows))" in lines
+    assert "    + return (x.new_tensor(rows).sum(), len(rows))" in lines
     assert "    = given: x: tensor" in lines
     assert (
         "    = [cpu, leaf, grad, float32, one element; x = tensor, rows = tensor] the result[0]: requires_grad: "

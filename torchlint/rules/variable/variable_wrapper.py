@@ -264,6 +264,9 @@ def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
         return False
     if isinstance(found, ast.Attribute) and is_detaching(node, context) and is_proven(found.value, context):
         return True  # whatever is written into the tensor, its `.data` never requires grad
+    functions = (each.func for each in context.inside(found, ast.Call))
+    if any(isinstance(each, ast.Name) and not context.names(each) for each in functions):
+        return False  # a function of the project may keep what it gives, and others write into it
     for each in context.inside(found, ast.Attribute):
         is_own = context.value(each).names or context.value(each.value).is_tensor or _is_cut_off(each, context)
         if not is_own and context.value(each).may(Kind.TENSOR):
