@@ -1,0 +1,241 @@
+"""What lies inside of values of which the graph says no more: constants, their truth, elements and attributes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from torchlint.models.library_rows import MODULE_CONTAINERS, is_foreign
+from torchlint.semantic.graph import TEXT_OF_PARTS, Node
+from torchlint.values.abstract import (
+    A_NUMBER,
+    A_SEQUENCE,
+    A_TEXT,
+    A_THING,
+    AN_ARRAY,
+    AN_INTEGER,
+    ANY,
+    ANY_DTYPE,
+    ANY_RANK,
+    ARRAY,
+    BOTTOM,
+    CARRIES,
+    DEVICE,
+    DTYPE,
+    INT64,
+    INTEGER,
+    MODULE,
+    NO_REFERENCES,
+    NONE,
+    NOTHING,
+    NUMBER,
+    OF_ATTR,
+    OTHER,
+    SAFE,
+    SCALAR,
+    SEQUENCE,
+    SIZE,
+    STRING,
+    TENSOR,
+    Abstract,
+    join,
+    of_kind,
+    unknown,
+)
+from torchlint.values.asking import Path, Selector
+from torchlint.values.references import ConstantRef, LibraryRef
+
+WITHOUT_CARRIERS: Final = ANY & ~CARRIES
+"""What has neither a gradient nor a place."""
+
+
+# ---------------------------------------------------------------------- constants
+def constant(data: object) -> Abstract:
+    """Return the value of a constant of the program."""
+    if data is TEXT_OF_PARTS:
+        return A_TEXT
+    if data is None:
+        return NOTHING
+    return _literal(data) if isinstance(data, str | int | float | complex) else _plain(data)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _literal(data: str | complex) -> Abstract:
+    kind = STRING if isinstance(data, str) else INTEGER if type(data) is int else SCALAR
+    return of_kind(kind, frozenset([ConstantRef(data, type(data))]))
+
+
+def _plain(data: object) -> Abstract:
+    return A_TEXT if isinstance(data, bytes) else A_SEQUENCE if isinstance(data, tuple | frozenset) else A_THING
+
+
+def constants_of(value: Abstract) -> frozenset[object] | None:
+    """Return the constants that a value may be; None where it may be anything else."""
+    if not value.references or value.kind & ~(NUMBER | STRING | NONE):
+        return None
+    found: set[object] = {None} if value.kind & NONE else set()
+    for each in value.references:
+        if not isinstance(each, ConstantRef):
+            return None
+        found.add(each.value)
+    return frozenset(found)
+
+
+def texts_of(value: Abstract) -> frozenset[str]:
+    """Return the texts that a value may be; nothing where it may be another that is not known."""
+    found = [each.value for each in value.references if isinstance(each, ConstantRef)]
+    if value.kind != STRING or len(found) != len(value.references):
+        return frozenset()
+    return frozenset(each for each in found if isinstance(each, str))
+
+
+def truth_of(value: Abstract) -> bool | None:
+    """Return whether a value is true; None where both are possible."""
+    if value.kind == NONE:
+        return False
+    known = constants_of(value)
+    if known is not None:
+        answers = {bool(each) for each in known}
+        return answers.pop() if len(answers) == 1 else None
+    if value.kind in (DEVICE, DTYPE):
+        return True
+    if value.kind == MODULE:
+        return None if any(getattr(each, "name", "") in MODULE_CONTAINERS for each in value.references) else True
+    functions = value.kind == OTHER and value.references and all(_is_always_true(each) for each in value.references)
+    return True if functions else None
+
+
+def _is_always_true(reference: object) -> bool:
+    """Whether it is a function, a class or a module: what an object answers is its own affair."""
+    return getattr(reference, "sort", "") in ("function", "method", "class", "module", "partial") or isinstance(
+        reference, LibraryRef
+    )
+
+
+# ---------------------------------------------------------------------- paths
+def descend(value: Abstract, path: Path) -> Abstract:
+    """Follow a path into a value that the graph says no more of; what cannot be entered gives nothing."""
+    for each in path:
+        if not value.kind:
+            return value
+        if isinstance(each, str) and each[:1] == ".":
+            value = plain_attribute(value, each[1:], None)
+        else:
+            value = _element(value, each)
+    return value
+
+
+def _element(value: Abstract, selector: Selector) -> Abstract:
+    """Return an element: of a tensor it has its place and gradient, of what is not known the same evidence."""
+    kind = value.kind
+    if value.references and kind & OTHER and all(map(is_foreign, value.references)):
+        return value
+    result = BOTTOM
+    if kind & (SEQUENCE | OTHER):
+        result = part_of_unknown(value, None)
+        if kind == ANY:
+            return result
+    if kind & TENSOR:
+        rank = lowered_rank(value.rank) if isinstance(selector, int) else ANY_RANK
+        result = join(result, value.but(kind=TENSOR, rank=rank, references=NO_REFERENCES))
+    if kind & MODULE:
+        result = join(result, Abstract(MODULE, value.grad, value.device, 0, 0, NO_REFERENCES, None, value.device_from))
+    if kind & ARRAY:
+        result = join(result, of_kind(ARRAY | NUMBER))
+    if kind & SIZE:
+        result = join(result, AN_INTEGER)
+    return join(result, A_TEXT) if kind & STRING else result
+
+
+def lowered_rank(rank: int) -> int:
+    """Return the numbers of dimensions of a tensor that is indexed with a number."""
+    return rank >> 1 | rank & 32
+
+
+def part_of_unknown(owner: Abstract, at: Node | None) -> Abstract:
+    """Return a part of something unknown: it is as unknown, for the same reason."""
+    if not owner.grad | owner.device:
+        return unknown(OF_ATTR, at)
+    return Abstract(
+        ANY,
+        owner.grad or SAFE,
+        owner.device or SAFE,
+        ANY_DTYPE,
+        ANY_RANK,
+        NO_REFERENCES,
+        owner.grad_from,
+        owner.device_from,
+    )
+
+
+# ---------------------------------------------------------------------- attributes
+_SHAPE: Final = of_kind(SIZE | SEQUENCE | INTEGER)
+_PLAIN_ATTRIBUTES: Final = {
+    "ndim": AN_INTEGER, "itemsize": AN_INTEGER, "nbytes": AN_INTEGER, "requires_grad": of_kind(SCALAR),
+    "is_cuda": of_kind(SCALAR),
+    "is_leaf": of_kind(SCALAR), "is_sparse": of_kind(SCALAR), "is_quantized": of_kind(SCALAR),
+    "training": of_kind(SCALAR), "__name__": A_TEXT, "__doc__": of_kind(STRING | NONE), "__module__": A_TEXT,
+    "__class__": A_THING, "__dict__": A_SEQUENCE, "__qualname__": A_TEXT, "__file__": A_TEXT,
+}  # fmt: skip
+"""Attributes that are of one kind whatever has them."""
+_OF_ARRAYS: Final = {
+    "T": AN_ARRAY, "real": of_kind(ARRAY | NUMBER), "imag": of_kind(ARRAY | NUMBER), "flat": AN_ARRAY,
+    "shape": A_SEQUENCE, "size": AN_INTEGER,
+}  # fmt: skip
+_THE_TENSOR: Final = frozenset("T mT H mH real imag values logits loss".split())
+"""Attributes of a tensor, or of the named pair that a reduction gives, with the gradient of the tensor."""
+_WITHOUT_PARTS: Final = NUMBER | STRING | NONE | DTYPE | SIZE
+
+
+def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
+    """Return an attribute of a tensor, an array, or of what is not known; ``at`` is the node to name as a reason."""
+    kind = owner.kind
+    if not kind:
+        return BOTTOM
+    if (known := _PLAIN_ATTRIBUTES.get(word)) is not None:
+        return known
+    if owner.references and kind & OTHER and all(map(is_foreign, owner.references)):
+        return owner
+    result = BOTTOM
+    rest = kind & ~(TENSOR | ARRAY | NONE)
+    if kind & TENSOR:
+        result = _of_tensor(owner, word, at)
+    if kind & ARRAY:
+        result = join(result, _OF_ARRAYS.get(word, of_kind(OTHER | SEQUENCE | INTEGER)))
+    if not rest:
+        return result
+    if not rest & ~_WITHOUT_PARTS:
+        return join(result, _OF_PLAIN.get(word, A_THING))
+    if word in ("shape", "size"):
+        return join(result, _SHAPE)
+    if word == "device":
+        return join(
+            result, Abstract(DEVICE, 0, owner.device or SAFE | OF_ATTR, 0, 0, device_from=owner.device_from or at)
+        )
+    if word == "data" and kind & TENSOR:
+        return join(result, part_of_unknown(owner, at).detached())
+    if word == "dtype":
+        return join(result, Abstract(DTYPE | OTHER, 0, 0, ANY_DTYPE, 0))
+    return join(result, part_of_unknown(owner if kind & TENSOR else BOTTOM, at))
+
+
+_OF_PLAIN: Final = {"real": A_NUMBER, "imag": A_NUMBER, "numerator": AN_INTEGER, "denominator": AN_INTEGER}
+
+
+def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
+    """Return an attribute of a tensor, by the words that all versions of torch have."""
+    if word == "shape":
+        return of_kind(SIZE)
+    if word == "device":
+        return Abstract(DEVICE, 0, owner.device, 0, 0, NO_REFERENCES, None, owner.device_from)
+    if word == "dtype":
+        return Abstract(DTYPE, 0, 0, owner.dtype, 0)
+    live = owner.but(kind=TENSOR, references=NO_REFERENCES)
+    if word in _THE_TENSOR:
+        return live
+    if word in ("data", "grad"):
+        held = live.detached()
+        return join(held, NOTHING) if word == "grad" else held
+    if word == "indices":
+        return live.detached().but(dtype=INT64)
+    return unknown(OF_ATTR, at)

@@ -1,0 +1,70 @@
+"""What a call gives of which nothing is known, and what one may presume of it from what it is handed."""
+
+from __future__ import annotations
+
+from torchlint.models.descent import descend
+from torchlint.values.abstract import (
+    ANY,
+    ANY_DTYPE,
+    ANY_RANK,
+    ARRAY,
+    CARRIES,
+    NO_REFERENCES,
+    OF_CALL,
+    OF_PARAM,
+    SAFE,
+    TENSOR,
+    Abstract,
+    join_all,
+    unknown,
+)
+from torchlint.values.asking import CallSite, Path, Presumption
+
+
+def unknown_call(site: CallSite, path: Path, owners: tuple[Abstract, ...] = ()) -> Abstract:
+    """Return what a function gives of which nothing is known; ``owners`` are objects whose method it is.
+
+    Presumed is that a method of something without a gradient on the host gives the like, and that a function that
+    is handed plain tensors gives no gradient that they do not have.
+    """
+    value = unknown(OF_CALL, site.node)
+    if site.asker.presumes(Presumption.KEPT):
+        like = _like_owners(owners) if owners else _like_given(site)
+        value = like if like is not None else value
+    return descend(site.asker.under(value, site.node, site.context), path)
+
+
+def _like_owners(owners: tuple[Abstract, ...]) -> Abstract | None:
+    """Return what a method of detached tensors on the host gives; None where the object says no more."""
+    owner = join_all(owners)
+    if owner.grad == SAFE and owner.device == SAFE and owner.kind & TENSOR:
+        return Abstract(ANY, SAFE, SAFE)
+    return None
+
+
+def _like_given(site: CallSite) -> Abstract | None:
+    """Return what a function gives as far as what it is handed says so; None where that says nothing."""
+    operands = [each for each in site.operands() if each.kind & (CARRIES | ARRAY)]
+    if not operands:
+        return None
+    known = [each for each in operands if each.kind in (TENSOR, ARRAY)]
+    joined = join_all(operands)
+    if len(known) == len(operands) and joined.grad in (0, SAFE):
+        return anything_like(joined).but(grad=SAFE, grad_from=None)
+    if site.word.islower() and all(each.kind & TENSOR and each.grad & OF_PARAM for each in operands):
+        return anything_like(joined)
+    return None
+
+
+def anything_like(value: Abstract) -> Abstract:
+    """Return a value of any kind with the evidence of another."""
+    return Abstract(
+        ANY,
+        value.grad or SAFE,
+        value.device or SAFE,
+        ANY_DTYPE,
+        ANY_RANK,
+        NO_REFERENCES,
+        value.grad_from,
+        value.device_from,
+    )
