@@ -1,0 +1,79 @@
+"""What a call changes in what it is handed: objects that are moved, frozen, filled or given other attributes.
+
+Each function of the project has a summary, read from its graph once: which paths of which parameters it changes, by which
+nodes. A call of a function of which nothing is known changes nothing, but under PROOF.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.evaluation.call_graph import Callee, argument_of
+from torchlint.semantic.graph import RECEIVER, FormalParameter, FunctionExit, Node
+from torchlint.semantic.lowering import lower
+from torchlint.values import abstract as a
+from torchlint.values.abstract import BOTTOM, Abstract, join
+from torchlint.values.asking import Path
+from torchlint.values.contexts import Context
+
+if TYPE_CHECKING:
+    from torchlint.evaluation.evaluator import Evaluator
+
+_UNCHANGING: Final = a.NUMBER | a.STRING | a.NONE | a.DEVICE | a.DTYPE | a.SIZE | a.ARRAY
+"""What no call can change as far as a tensor's gradient or place are concerned."""
+
+
+def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return an object after a call that was handed it."""
+    before, call = node.ins
+    flat = ev.value(before, (), context)
+    value = ev.value(before, path, context) if path else flat
+    if not flat.kind or flat.must(_UNCHANGING) or flat.must(a.TENSOR):
+        return value
+    changed = BOTTOM
+    for callee in ev.callees(call, context):
+        found = _left_by(ev, callee, node, path, context)
+        if found is None:
+            return value
+        changed = join(changed, found)
+    return changed if changed.kind else value
+
+
+def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None) -> Abstract | None:
+    """Return what a function leaves of a parameter along a path; None where it does not change it."""
+    formal = _parameter(callee, node)
+    function = lower(callee.function)
+    if formal is None or not _changes(ev, callee, formal):
+        return None
+    inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+    value = BOTTOM
+    exits: list[FunctionExit] = [*function.returns, *([function.end] if function.end is not None else [])]
+    for each in exits:
+        left = each.attributes.get(formal.word, function.params.get(formal.word))
+        if left is not None and ev.feasible(each.guards, inner):
+            value = join(value, ev.value(left, path, inner))
+    return value if value.kind else None
+
+
+def _parameter(callee: Callee, node: Node) -> FormalParameter | None:
+    parameters = callee.function.parameters or lower(callee.function).parameters
+    if node.data is RECEIVER:
+        return next((each for each in parameters if each.position == 0 and not each.sort), None)
+    handed = node.ins[1].arguments
+    for each in parameters:
+        argument = argument_of(callee, each)
+        if argument is None:
+            continue
+        if node.data == each.word and each.word in handed.keywords:
+            return each
+        if isinstance(node.data, int) and node.data < len(handed.positional) and argument is handed.positional[node.data]:
+            return each
+    return None
+
+
+def _changes(ev: Evaluator, callee: Callee, formal: FormalParameter) -> bool:
+    """Whether a function leaves a parameter other than it found it."""
+    function = lower(callee.function)
+    own = function.params.get(formal.word)
+    exits = [*function.returns, *([function.end] if function.end is not None else [])]
+    return any(each.attributes.get(formal.word, own) is not own for each in exits)

@@ -1,0 +1,235 @@
+"""The one call graph: which functions of the project a call may run, and which calls run a function.
+
+A call through ``submit``, ``map``, ``partial``, a hook, a collate function or a decorator is a call like another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchlint.models import handed_calls
+from torchlint.semantic.graph import ATTR, CALL, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.lowering import lower
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract
+from torchlint.values.asking import CallSite
+from torchlint.values.contexts import Context
+from torchlint.values.references import (
+    ClassRef,
+    FunctionRef,
+    InstanceRef,
+    LibraryRef,
+    MethodRef,
+    PartialRef,
+    Reference,
+    SuperRef,
+)
+
+if TYPE_CHECKING:
+    from torchlint.evaluation.evaluator import Evaluator
+    from torchlint.semantic.module_graph import ModuleGraph
+
+_MOST_FILES: Final = 60
+_MOST_CALLS: Final = 24
+"""Callers beyond these are not looked at: a function that all call is called with anything."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Callee:
+    """A function of the project that a call may run."""
+
+    function: FunctionGraph
+    call: Node
+    """The call whose arguments apply: the one that is written, or one derived from it."""
+    receiver: Abstract | None = None
+    """What its first parameter is bound to; None where arguments begin with the first."""
+    made: Context | None = None
+    """Where a closure was made."""
+    is_constructor: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallerSite:
+    """A call of the project that runs a function."""
+
+    call: Node
+    has_receiver: bool
+    """Whether arguments begin with the second parameter."""
+
+
+# ---------------------------------------------------------------------- down
+def callees(ev: Evaluator, call: Node, context: Context | None = None) -> tuple[Callee, ...]:
+    """Return the functions of the project that a call may run, as far as they are known."""
+    if call.op != CALL:
+        return ()
+    function = call.ins[0]
+    found: list[Callee] = []
+    if function.op == ATTR:
+        owner = ev.value(function.ins[0], (), context)
+        for reference in owner.references:
+            found += _of_method(ev, owner, reference, str(function.data), call)
+        if found:
+            return tuple(found)
+    target = ev.value(function, (), context)
+    for reference in target.references:
+        found += of_reference(ev, target, reference, call)
+        if isinstance(reference, LibraryRef):
+            for handed in handed_calls.handed_calls(CallSite(ev, call, context), reference.name):
+                found += callees(ev, handed.call, context)
+    return tuple(found)
+
+
+def of_reference(ev: Evaluator, target: Abstract, reference: Reference, call: Node) -> Iterator[Callee]:
+    """Yield what calling one of the things that a value may be runs."""
+    match reference:
+        case FunctionRef(function, made):
+            yield Callee(function, call, None, made)
+        case MethodRef(function, owner):
+            yield bound(ev, function, a.of_kind(a.OTHER | a.MODULE, frozenset({owner})), call)
+        case ClassRef(cls):
+            maker = ev.family(cls).method("__init__")
+            if maker is not None:
+                yield Callee(maker, call, ev.object_of(cls), None, is_constructor=True)
+        case InstanceRef(cls):
+            method = called_method(ev, reference)
+            if method is not None:
+                yield Callee(method, call, target.but(references=frozenset({reference})))
+        case PartialRef():
+            yield from ()
+        case _:
+            yield from ()
+
+
+def _of_method(ev: Evaluator, owner: Abstract, reference: Reference, word: str, call: Node) -> Iterator[Callee]:
+    match reference:
+        case InstanceRef(cls):
+            method = ev.family(cls).method(word)
+            if method is not None:
+                yield bound(ev, method, owner.but(references=frozenset({reference})), call)
+        case ClassRef(cls):
+            method = ev.family(cls).method(word)
+            if method is not None:
+                own = a.of_kind(a.OTHER, frozenset({reference}))
+                yield Callee(method, call, own if method.is_class_method else None)
+        case SuperRef(cls, owners):
+            for each in owners:
+                method = super_method(ev, cls, each, word)
+                if method is not None:
+                    yield bound(ev, method, owner.but(references=frozenset({each})), call)
+        case _:
+            yield from ()
+
+
+def bound(ev: Evaluator, method: FunctionGraph, owner: Abstract, call: Node) -> Callee:
+    """Return what calling a method of an object runs."""
+    if method.is_static:
+        return Callee(method, call)
+    if method.is_class_method:
+        owner = a.of_kind(a.OTHER, frozenset(ClassRef(e.cls) for e in owner.references if isinstance(e, InstanceRef)))
+    return Callee(method, call, owner)
+
+
+def called_method(ev: Evaluator, reference: InstanceRef) -> FunctionGraph | None:
+    """Return the method that calling an object runs."""
+    family = ev.family(reference.cls)
+    if family.is_module or family.is_open:
+        return family.method("forward") or family.method("__call__")
+    return family.method("__call__") or family.method("forward")
+
+
+def super_method(ev: Evaluator, cls: object, owner: Reference, word: str) -> FunctionGraph | None:
+    """Return the method that ``super().word`` leads to: the one after the class of the text, for the object's class."""
+    from torchlint.semantic.graph import ClassGraph
+
+    assert isinstance(cls, ClassGraph)
+    family = ev.family(owner.cls if isinstance(owner, InstanceRef | ClassRef) else cls)
+    return family.method_after(cls, word)
+
+
+def argument_of(callee: Callee, parameter: FormalParameter) -> Node | None:
+    """Return the node that a call hands over for a parameter; None where it is not written as one argument."""
+    given = callee.call.arguments
+    if parameter.word in given.keywords:
+        return given.keywords[parameter.word]
+    if parameter.position is None or parameter.sort or given.starred:
+        return None
+    place = parameter.position - (callee.receiver is not None)
+    if place < 0:
+        function = callee.call.ins[0]
+        return function.ins[0] if function.op == ATTR else None
+    return given.positional[place] if place < len(given.positional) else None
+
+
+# ---------------------------------------------------------------------- up
+def callers(ev: Evaluator, function: FunctionGraph) -> tuple[CallerSite, ...]:
+    """Return the calls that run a function; none where nobody calls it, or not all who may can be known."""
+    known = ev.oracles.callers_found
+    if function not in known:
+        known[function] = ()  # what calls itself alone is called by nobody
+        known[function] = tuple(_found(ev, function))
+    return known[function]
+
+
+def _found(ev: Evaluator, function: FunctionGraph) -> list[CallerSite]:
+    word = function.name
+    is_maker = word == "__init__" and function.cls is not None
+    if function.is_module or function.is_lambda or (word.startswith("__") and word not in ("__init__", "__call__")):
+        return []
+    if word in ("forward", "__call__"):
+        return []
+    sought = function.cls.name if is_maker and function.cls is not None else word
+    files = ev.program.files_with(sought)
+    if len(files) > _MOST_FILES:
+        return []
+    words = (sought, "__init__") if is_maker else (sought,)
+    written = [(file, each) for file in files for word in words for each in file.calls.get(word, ())]
+    if len(written) > _MOST_CALLS:
+        return []
+    found: list[CallerSite] = []
+    strict = ev.oracles.strict
+    for file, each in written:
+        node = file.node_of_call(each)
+        site = _site(strict, node, function) if node is not None else None
+        if site is not None:
+            found.append(site)
+    handed = _handed(strict, files, sought, function)
+    return found + handed if handed is not None else []
+
+
+def _site(strict: Evaluator, node: Node, function: FunctionGraph) -> CallerSite | None:
+    for callee in callees(strict, node):
+        if callee.function is function:
+            return CallerSite(callee.call, callee.receiver is not None)
+    if function.cls is not None and node.ins[0].op == ATTR and node.ins[0].data == function.name:
+        owner = strict.value(node.ins[0].ins[0])
+        if not owner.references and owner.kind & (a.OTHER | a.MODULE):  # an unknown object with a method of the name
+            return CallerSite(node, not function.is_static)
+    return None
+
+
+def _handed(
+    strict: Evaluator, files: list[ModuleGraph], word: str, function: FunctionGraph
+) -> list[CallerSite] | None:
+    """Return the calls of a function by whom it is handed to; None where it is handed to somebody unknown."""
+    found: list[CallerSite] = []
+    for file in files:
+        for owner, syntax in file.mentions.get(word, ()):
+            del owner
+            node = file.node_of(syntax)
+            if node is None or node.op != CALL:
+                return None
+            sites = [site for each in callees_of_handed(strict, node) if (site := _site(strict, each, function))]
+            if not sites and node.arguments.spelled.rpartition(".")[2] not in handed_calls.CALLING_WORDS:
+                return None
+            found += sites
+    return found
+
+
+def callees_of_handed(strict: Evaluator, call: Node) -> list[Node]:
+    """Return the calls that a call makes of what it is handed."""
+    names = [each.name for each in strict.value(call.ins[0]).references if isinstance(each, LibraryRef)]
+    site = CallSite(strict, call, None)
+    names = names or [site.word]
+    return [handed.call for name in names for handed in handed_calls.handed_calls(site, name)]

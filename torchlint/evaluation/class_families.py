@@ -1,0 +1,160 @@
+"""A class with the bases that the project has, what its other bases are, and what its methods store."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from torchlint.semantic.graph import (
+    EFFECT,
+    ELEMENT,
+    GAMMA,
+    INPLACE,
+    PARAM,
+    PHI,
+    PI,
+    SETTER,
+    AttributeStore,
+    ClassGraph,
+    FormalParameter,
+    FunctionGraph,
+    Node,
+)
+from torchlint.semantic.lowering import lower
+from torchlint.values.references import ClassRef, LibraryRef
+
+if TYPE_CHECKING:
+    from torchlint.evaluation.evaluator import Evaluator
+
+_DEEPEST: Final = 12
+_MODULES: Final = (
+    "torch.nn.",
+    "pytorch_lightning.",
+    "lightning.",
+    "transformers.",
+    "diffusers.",
+    "timm.",
+)
+"""Beginnings of the names of libraries' classes whose subclasses are modules."""
+_NO_MODULES: Final = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+PROPERTIES: Final = frozenset({"property", "cached_property", "lazy_property", "abstractproperty"})
+_VERSIONS: Final = frozenset({PI, PHI, GAMMA, INPLACE, EFFECT, SETTER})
+
+
+class Stored(NamedTuple):
+    """What a method puts under an attribute of its object."""
+
+    method: FunctionGraph
+    store: AttributeStore
+
+
+class Family:
+    """A class with its bases, in the order in which attributes are looked up."""
+
+    def __init__(self, strict: Evaluator, cls: ClassGraph) -> None:
+        """Begin; bases are resolved when somebody asks for one."""
+        self._strict, self.cls = strict, cls
+        self._lineage: list[ClassGraph] = []
+        self._libraries: list[str] = []
+        self._is_open = False
+        self._is_resolved = False
+
+    def _resolve(self) -> None:
+        if not self._is_resolved:
+            self._is_resolved = True
+            self._visit(self.cls, 0)
+
+    def _visit(self, cls: ClassGraph, depth: int) -> None:
+        if cls in self._lineage or depth > _DEEPEST:
+            return
+        self._lineage.append(cls)
+        for base in cls.bases:
+            references = self._strict.value(base).references
+            self._is_open |= not references
+            for reference in references:
+                if isinstance(reference, ClassRef):
+                    self._visit(reference.cls, depth + 1)
+                elif isinstance(reference, LibraryRef):
+                    self._libraries.append(reference.name)
+                else:
+                    self._is_open = True
+
+    @property
+    def lineage(self) -> list[ClassGraph]:
+        """The class and its bases in the project."""
+        self._resolve()
+        return self._lineage
+
+    @property
+    def libraries(self) -> list[str]:
+        """The dotted names of its other bases."""
+        self._resolve()
+        return self._libraries
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a base is not known."""
+        self._resolve()
+        return self._is_open
+
+    @cached_property
+    def is_module(self) -> bool:
+        """Whether its objects are modules of torch."""
+        return any(
+            each.startswith(_MODULES) and each not in _NO_MODULES or each.endswith(("LightningModule", "nn.Module"))
+            for each in self.libraries
+        )
+
+    def derives_from(self, *endings: str) -> bool:
+        """Whether a library's base ends with one of some words."""
+        return any(each.endswith(endings) for each in self.libraries)
+
+    def method(self, word: str) -> FunctionGraph | None:
+        """Return the method that a call of the word runs."""
+        return next((each.methods[word] for each in self.lineage if word in each.methods), None)
+
+    def method_after(self, cls: ClassGraph, word: str) -> FunctionGraph | None:
+        """Return the method that ``super()`` in a class of the family leads to."""
+        lineage = self.lineage
+        following = lineage[lineage.index(cls) + 1 :] if cls in lineage else lineage[1:]
+        return next((each.methods[word] for each in following if word in each.methods), None)
+
+    @cached_property
+    def children(self) -> list[ClassGraph]:
+        """The classes of the same file that derive from this one directly."""
+        return [
+            each
+            for each in self.cls.file.classes
+            if each is not self.cls
+            and any(ClassRef(self.cls) in self._strict.value(base).references for base in each.bases)
+        ]
+
+    @cached_property
+    def _stored(self) -> dict[str, list[Stored]]:
+        found: dict[str, list[Stored]] = {}
+        for cls in self.lineage:
+            for method in cls.methods.values():
+                for store in lower(method).stores:
+                    if is_own_object(store.owner, method):
+                        found.setdefault(store.word, []).append(Stored(method, store))
+        return found
+
+    def stores(self, word: str) -> list[Stored]:
+        """Return what methods of the class and its bases put under an attribute."""
+        return [*self._stored.get(word, ()), *self._stored.get("*", ())]
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """The annotated names of the bodies, bases first: what a dataclass's constructor takes."""
+        return list(dict.fromkeys(word for cls in reversed(self.lineage) for word in cls.annotations))
+
+
+def is_own_object(node: Node, method: FunctionGraph) -> bool:
+    """Whether a node is the object of a method: ``self``, however it was changed or narrowed since."""
+    while node.op in _VERSIONS and node.ins:
+        node = node.ins[0]
+    return (
+        node.op == PARAM and node.fn is method and isinstance(node.data, FormalParameter) and node.data.position == 0
+    )
+
+

@@ -1,0 +1,324 @@
+"""The evaluator: the value of a node along a path, in a context, found on demand, under one oracle.
+
+A path is pushed down the graph to what was put there, so no container is ever built. Cycles are solved by iteration over
+the strongly connected part alone: an active key gives its present approximation, its head iterates until nothing changes,
+and what lies inside is kept apart until then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from torchlint.evaluation import call_graph, call_results, decided_tests, instance_attributes, process_state, transfer
+from torchlint.evaluation.network_names import seems_network
+from torchlint.models import descent
+from torchlint.semantic.graph import (
+    AFTER,
+    CONST,
+    EFFECT,
+    GROW,
+    INPLACE,
+    OPERATION,
+    PI,
+    SETTER,
+    SPREAD,
+    ClassGraph,
+    FunctionGraph,
+    Guards,
+    Node,
+)
+from torchlint.semantic.lowering import lower
+from torchlint.values.abstract import (
+    BOTTOM,
+    CARRIES,
+    MODULE_OUT,
+    OF_CALL,
+    OF_MODE,
+    OPTION,
+    SAFE,
+    Abstract,
+    join,
+    unknown,
+)
+from torchlint.values.asking import ANY_ELEMENT, OFF, ON, Oracle, Path, Presumption
+from torchlint.values.contexts import Context
+
+if TYPE_CHECKING:
+    from torchlint.evaluation.call_graph import Callee, CallerSite
+    from torchlint.evaluation.class_families import Family
+    from torchlint.evaluation.oracles import Oracles
+
+LONGEST_CALL_STRING: Final = 3
+LONGEST_PATH: Final = 5
+MOST_STEPS: Final = 60_000
+"""Values computed for one question; a question that needs more has no answer."""
+_MOST_ACTIVE: Final = 1_500
+"""Values that wait for each other: deeper than code that people write."""
+_MOST_ROUNDS: Final = 24
+"""More than the height of what a loop of ordinary code climbs; the last rounds drop references."""
+_LONGEST_CHAIN: Final = 40
+_CHAINED: Final = frozenset({EFFECT, INPLACE, GROW, SPREAD, SETTER, PI, AFTER, OPERATION})
+"""Operations on what stands before them: a chain of these is evaluated from its beginning, not by recursion."""
+_INFINITE: Final = 1 << 60
+
+Key = tuple[Node, Path, Context | None]
+
+
+class BudgetError(Exception):
+    """A question needs more steps than it is given; nothing partial is kept."""
+
+
+class Evaluator:
+    """What one oracle knows of a program; an :class:`torchlint.values.asking.Asker`."""
+
+    def __init__(self, oracle: Oracle, oracles: Oracles) -> None:
+        """Begin; what the oracles share is kept by ``oracles``."""
+        self.oracle, self.oracles, self.program = oracle, oracles, oracles.program
+        self.steps = 0
+        self._done: dict[Key, Abstract] = {}
+        self._active: dict[Key, tuple[int, list[Abstract]]] = {}
+        self._partial: dict[Key, tuple[Abstract, int]] = {}
+        self._trail: list[Key] = []
+        self._low = _INFINITE
+
+    # ------------------------------------------------------------------ questions from outside
+    def ask(self, node: Node, path: Path = (), context: Context | None = None) -> Abstract | None:
+        """Return the value that a path leads to from a node; None where the budget of a question does not reach."""
+        with self.question():
+            return self.value(node, path, context)
+        return None
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """Ask something within the budget of one question; what exceeds it ends the block silently."""
+        self.steps = 0
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, 30_000))
+        try:
+            yield
+        except (BudgetError, RecursionError):
+            self._forget_partial()
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def _forget_partial(self) -> None:
+        self._active.clear()
+        self._partial.clear()
+        self._trail.clear()
+        self._low = _INFINITE
+
+    # ------------------------------------------------------------------ fixpoint
+    def value(self, node: Node, path: Path = (), context: Context | None = None) -> Abstract:
+        """Return what is known of what a path leads to from a node, in a context.
+
+        :raises BudgetError: where the question has taken too many steps.
+        """
+        if node.op == CONST:
+            found = descent.constant(node.data)
+            return descent.descend(found, path) if path else found
+        key = (node, path, context)
+        done = self._done.get(key)
+        if done is not None:
+            return done
+        active = self._active.get(key)
+        if active is not None:
+            self._low = min(self._low, active[0])
+            return active[1][0]
+        partial = self._partial.get(key)
+        if partial is not None:
+            self._low = min(self._low, partial[1])
+            return partial[0]
+        if len(path) > LONGEST_PATH:
+            return unknown(OF_CALL, node)
+        if node.op in _CHAINED:
+            self._evaluate_chain(node, path, context)
+        return self._compute(key)
+
+    def _evaluate_chain(self, node: Node, path: Path, context: Context | None) -> None:
+        chain, below = [], node.ins[0]
+        while below.op in _CHAINED and (key := (below, path, context)) not in self._done:
+            if key in self._active or key in self._partial:
+                break
+            chain.append(below)
+            below = below.ins[0]
+        if len(chain) > _LONGEST_CHAIN:
+            for each in reversed(chain):
+                self.value(each, path, context)
+
+    def _compute(self, key: Key) -> Abstract:
+        """Compute a value, again until nothing changes where it rests on itself."""
+        node, path, context = key
+        index = len(self._active)
+        if self.steps > MOST_STEPS or index > _MOST_ACTIVE:
+            raise BudgetError
+        outer, mark = self._low, len(self._trail)
+        present = [BOTTOM]
+        self._active[key] = index, present
+        rounds = 0
+        while True:
+            self.steps += 1
+            self._low = _INFINITE
+            value = transfer.TRANSFER[node.op](self, node, path, context)
+            low = self._low
+            if low > index:
+                self._done[key] = value
+                break
+            if low < index:
+                self._partial[key] = (value, low)
+                self._trail.append(key)
+                break
+            value = join(present[0], value)
+            rounds += 1
+            if rounds > _MOST_ROUNDS:
+                value = value.plain()
+            stable = value.key() == present[0].key()
+            members = self._trail[mark:]
+            del self._trail[mark:]
+            if stable:
+                for each in members:
+                    self._done[each] = self._partial.pop(each)[0]
+                self._done[key] = value
+                low = _INFINITE
+                break
+            for each in members:
+                self._partial.pop(each, None)
+            present[0] = value
+        del self._active[key]
+        self._low = min(outer, low)
+        return value
+
+    def join_of(self, nodes: Iterable[Node], path: Path, context: Context | None) -> Abstract:
+        """Return the join of several nodes."""
+        value = BOTTOM
+        for each in nodes:
+            value = join(value, self.value(each, path, context))
+        return value
+
+    # ------------------------------------------------------------------ presumptions
+    def presumes(self, presumption: Presumption) -> bool:
+        """Whether a presumption holds: none does under PROOF."""
+        return self.oracle is not Oracle.PROOF
+
+    # ------------------------------------------------------------------ contexts and calls
+    def enter(
+        self,
+        call: Node | None,
+        function: FunctionGraph,
+        context: Context | None,
+        receiver: Abstract | None,
+        made: Context | None = None,
+    ) -> Context:
+        """Return the context of a function that a call leads to.
+
+        A call string that is too long, or would hold a function twice, forgets arguments; never object and grad mode.
+        """
+        modes = None
+        if context is not None and (context.depth >= LONGEST_CALL_STRING or context.of(function) is not None):
+            modes = self.mode(call, context) if call is not None else context.modes
+            call = context = None
+        return self.oracles.context(call, function, context, receiver, modes, made)
+
+    def returned(self, function: FunctionGraph, path: Path, context: Context | None) -> Abstract:
+        """Return what a function gives along a path, in a context."""
+        return call_results.returned(self, function, path, context)
+
+    def call_of(self, target: Abstract, node: Node, path: Path, context: Context | None) -> Abstract:
+        """Return what calling a value with the arguments of a call gives."""
+        return call_results.call_of(self, target, node, path, context)
+
+    def returned_by_method(
+        self, owner: Abstract, word: str, node: Node, path: Path, context: Context | None
+    ) -> Abstract | None:
+        """Return what a method of the project's objects among a value gives; None where it has none."""
+        return call_results.returned_by_method(self, owner, word, node, path, context)
+
+    def callees(self, call: Node, context: Context | None = None) -> tuple[Callee, ...]:
+        """Return the functions of the project that a call may run."""
+        return call_graph.callees(self, call, context)
+
+    def callers(self, function: FunctionGraph) -> tuple[CallerSite, ...]:
+        """Return the calls of a function in the project; none where they cannot all be known."""
+        return call_graph.callers(self, function)
+
+    # ------------------------------------------------------------------ tests and the process
+    def truth(self, node: Node, context: Context | None) -> bool | None:
+        """Return how a test comes out; None where both are possible."""
+        return decided_tests.truth(self, node, context)
+
+    def feasible(self, guards: Guards, context: Context | None) -> bool:
+        """Whether tests on the way may all come out as they must."""
+        return all(self.truth(test, context) in (None, wanted) for test, wanted in guards)
+
+    def mode(self, node: Node, context: Context | None) -> int:
+        """Return the grad modes in which a node may be computed, as bits."""
+        if node.state is None:
+            return ON | OFF
+        return process_state.modes_in(self.value(node.state.grad, (), context))
+
+    def under(self, value: Abstract, node: Node, context: Context | None) -> Abstract:
+        """Return a computed value as grad mode at a node leaves it."""
+        if value.grad <= SAFE or not value.kind & CARRIES:
+            return value
+        mode = self.mode(node, context)
+        if mode == ON:
+            return value
+        if mode == OFF:
+            return value.detached()
+        grad = value.grad | SAFE
+        if grad & (MODULE_OUT | OPTION):
+            grad = grad & ~(MODULE_OUT | OPTION) | OF_MODE
+        return value.but(grad=grad)
+
+    def default_device(self, node: Node, context: Context | None) -> Abstract:
+        """Return where a factory at a node makes a tensor that is told nothing."""
+        if node.state is None:
+            return process_state.HOST
+        return self.value(node.state.device, (), context)
+
+    def default_dtype(self, node: Node, context: Context | None) -> int:
+        """Return the floating dtypes of a factory at a node that is told nothing, as bits."""
+        return process_state.USUAL_DTYPE.dtype if node.state is None else self.value(node.state.dtype, (), context).dtype
+
+    # ------------------------------------------------------------------ objects
+    def elements(self, node: Node, path: Path, context: Context | None) -> Abstract:
+        """Return what a path leads to from what iterating over a node gives."""
+        return transfer.elements(self, node, path, context)
+
+    def attribute_of(self, owner: Abstract, word: str, path: Path, at: Node, context: Context | None) -> Abstract:
+        """Return an attribute of a value, and what a path leads to from there."""
+        return instance_attributes.attribute_of(self, owner, word, path, at, context)
+
+    def along(self, value: Abstract, path: Path, at: Node, context: Context | None) -> Abstract:
+        """Follow a path from a value that is no node: into its objects, else by what is known of its kind."""
+        if not path:
+            return value
+        step = path[0]
+        if isinstance(step, str) and step[:1] == "." and value.references:
+            return self.attribute_of(value, step[1:], path[1:], at, context)
+        if step == ANY_ELEMENT and (found := self.returned_by_method(value, "__iter__", at, path, context)) is not None:
+            return found
+        return descent.descend(value, path)
+
+    def family(self, cls: ClassGraph) -> Family:
+        """Return a class with its bases."""
+        return self.oracles.family(cls)
+
+    def object_of(self, cls: ClassGraph) -> Abstract:
+        """Return any object of a class of the project."""
+        return instance_attributes.any_object(self, cls)
+
+    # ------------------------------------------------------------------ the graph
+    def derived(self, key: tuple[object, ...], make: Callable[[], Node]) -> Node:
+        """Return a node that no text has: one for each key, which begins with a node."""
+        return self.oracles.derived(key, make)
+
+    def seems_network(self, call: Node) -> bool:
+        """Whether what a call calls, or the object of its method, is named or used like a network."""
+        return seems_network(call, self.oracles.networks_of)
+
+    def lowered(self, function: FunctionGraph) -> FunctionGraph:
+        """Return a function with its graph."""
+        return lower(function)

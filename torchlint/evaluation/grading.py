@@ -1,0 +1,102 @@
+"""How sure a finding is: one table over the evidence that a value carries, asked of what the code says and of its callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from torchlint.diagnostics.model import Confidence
+from torchlint.values import abstract as a
+from torchlint.values.asking import ON
+
+if TYPE_CHECKING:
+    from torchlint.semantic.graph import FunctionGraph, Node
+    from torchlint.values.abstract import Abstract
+
+_STRONG: Final = a.SURE | a.MODULE_OUT
+"""A source of danger reaches the place."""
+_FAIR: Final = a.OPTION | a.OF_MODE | a.OF_MODEL
+"""Something direct brings it: a name, a choice at run time, callers who leave grad mode on."""
+
+
+class Missing(NamedTuple):
+    """Which halves of a conversion a value needs."""
+
+    detach: bool
+    cpu: bool
+
+
+def missing(value: Abstract, mode: int) -> Missing:
+    """Return which halves of a conversion a value may need, in some grad modes."""
+    may_hold = bool(value.kind & a.TENSOR)
+    return Missing(
+        may_hold and value.may_require_grad and bool(mode & ON), may_hold and value.may_be_on_accelerator
+    )
+
+
+class _Axis(NamedTuple):
+    evidence: int
+    origin: Node | None
+    is_brought: bool
+    """Whether a call of the project brings it, or nobody calls the function."""
+    brought: int
+    """The evidence that calls bring."""
+
+
+def grade(
+    value: Abstract,
+    mode: int,
+    by_calls: Abstract,
+    mode_of_calls: int,
+    function: FunctionGraph,
+    *,
+    is_called: bool,
+    has_written_cpu: bool = False,
+) -> Confidence | None:
+    """Return how sure it is that a conversion fails; None where nothing says that it may.
+
+    ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called`` is whether there are any.
+    ``has_written_cpu`` says that ``.cpu()`` is written and only ``.detach()`` is missing.
+    """
+    here, there = missing(value, mode), missing(by_calls, mode_of_calls)
+    levels = []
+    if here.detach:
+        axis = _Axis(value.grad, value.grad_from, there.detach or not is_called, by_calls.grad)
+        level = _level(axis, function)
+        if has_written_cpu and not value.grad & (_STRONG | _FAIR) and level is not None:
+            level = Confidence.UNPROVEN
+        levels.append(level)
+    if here.cpu:
+        axis = _Axis(value.device, value.device_from, there.cpu or not is_called, by_calls.device)
+        levels.append(_level(axis, function))
+    known = [each for each in levels if each is not None]
+    if not known:
+        return None
+    best = max(known)
+    return Confidence.LIKELY if best is Confidence.CERTAIN and value.kind != a.TENSOR else best
+
+
+def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
+    evidence = axis.evidence & ~a.SAFE
+    if not evidence:
+        return None
+    if evidence & _STRONG:
+        return Confidence.LIKELY if evidence & ~_STRONG or axis.evidence & a.SAFE else Confidence.CERTAIN
+    if not axis.is_brought:
+        return Confidence.UNPROVEN
+    if axis.brought & _STRONG:
+        return Confidence.LIKELY
+    if evidence & _FAIR:
+        return Confidence.POSSIBLE
+    if evidence & a.OF_PARAM and axis.origin is not None and _is_own(axis.origin, function):
+        return Confidence.POSSIBLE
+    return Confidence.UNPROVEN
+
+
+def _is_own(origin: Node, function: FunctionGraph) -> bool:
+    """Whether evidence begins at a parameter of the function, or of one around it."""
+    here: FunctionGraph | None = function
+    while here is not None:
+        if origin.fn is here:
+            return True
+        here = here.parent
+    return False

@@ -1,0 +1,203 @@
+"""Variables of the process: grad mode, default device and default dtype, as nodes say them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchlint.models import grad_modes
+from torchlint.semantic.graph import (
+    CALL,
+    DEVICE,
+    DTYPE,
+    EITHER,
+    ENTRY,
+    GAMMA,
+    GRAD,
+    PHI,
+    FunctionExit,
+    FunctionGraph,
+    Node,
+    ProcessState,
+)
+from torchlint.semantic.lowering import lower
+from torchlint.values import abstract as a
+from torchlint.values.abstract import BOTTOM, Abstract, join
+from torchlint.values.asking import OFF, ON, Oracle, Path, Presumption
+from torchlint.values.contexts import Context
+from torchlint.values.references import ConstantRef
+
+if TYPE_CHECKING:
+    from torchlint.evaluation.evaluator import Evaluator
+
+_GRAD_ON: Final = a.of_kind(a.SCALAR, frozenset({ConstantRef(True, bool)}))
+_GRAD_OFF: Final = a.of_kind(a.SCALAR, frozenset({ConstantRef(False, bool)}))
+_BY_MODES: Final = {ON: _GRAD_ON, OFF: _GRAD_OFF, ON | OFF: join(_GRAD_ON, _GRAD_OFF)}
+HOST: Final = Abstract(a.DEVICE, 0, a.SAFE, 0, 0)
+_SOME_DEVICE: Final = Abstract(a.DEVICE, 0, a.SAFE | a.OF_MODE, 0, 0)
+USUAL_DTYPE: Final = Abstract(a.DTYPE, 0, 0, a.FLOAT32, 0)
+_SOME_DTYPE: Final = Abstract(a.DTYPE, 0, 0, a.FLOATING, 0)
+_SETTERS: Final = {DEVICE: ("set_default_device", "set_default_tensor_type"), DTYPE: ("set_default_dtype", "set_default_tensor_type")}
+_EVALUATION_STEPS: Final = frozenset({
+    "validation_step", "test_step", "predict_step", "on_validation_epoch_end", "validation_epoch_end", "test_epoch_end",
+})  # fmt: skip
+_SETTING_WORDS: Final = (
+    "set_grad_enabled", "set_default_device", "set_default_dtype", "set_default_tensor_type",
+)  # fmt: skip
+
+
+def modes_in(value: Abstract) -> int:
+    """Return the grad modes that a value of the variable stands for, as bits."""
+    modes = 0
+    for each in value.references:
+        if isinstance(each, ConstantRef):
+            modes |= ON if each.value else OFF
+    return modes or ON | OFF
+
+
+def of_modes(modes: int) -> Abstract:
+    """Return the value of the variable for some grad modes."""
+    return _BY_MODES[modes]
+
+
+def entry_node(function: FunctionGraph, variable: str) -> Node | None:
+    """Return the node of a process variable at the beginning of a function."""
+    return next((each for each in lower(function).nodes[:4] if each.op == ENTRY and each.data == variable), None)
+
+
+# ---------------------------------------------------------------------- at the beginning of a function
+def entry(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return a process variable as it is when a function begins."""
+    variable, function = str(node.data), node.fn
+    if variable == GRAD and (decorated := _by_decorators(ev, function)) is not None:
+        return decorated
+    if function.is_module:
+        return _usual(variable)
+    own = context.of(function) if context is not None else None
+    if own is not None and own.call is not None and own.call.state is not None:
+        return ev.value(getattr(own.call.state, variable), (), own.parent)
+    if variable == GRAD:
+        return _entry_mode(ev, function, own, node)
+    if ev.oracle is Oracle.CALLERS and (found := _by_callers(ev, function, variable)).kind:
+        return found
+    if ev.program.has_text(_SETTERS[variable]):
+        return _SOME_DEVICE if variable == DEVICE else _SOME_DTYPE
+    return _usual(variable)
+
+
+def _usual(variable: str) -> Abstract:
+    return {GRAD: _GRAD_ON, DEVICE: HOST, DTYPE: USUAL_DTYPE}[variable]
+
+
+def _entry_mode(ev: Evaluator, function: FunctionGraph, own: Context | None, node: Node) -> Abstract:
+    if own is not None and own.modes is not None:
+        return of_modes(own.modes)
+    if function.cls is not None:
+        family = ev.family(function.cls)
+        if function.name in ("forward", "backward", "setup_context") and family.derives_from("autograd.Function"):
+            return _GRAD_OFF
+        if function.name in _EVALUATION_STEPS and family.is_module and ev.presumes(Presumption.EVALUATION):
+            return _GRAD_OFF
+    if function.is_lambda and function.parent is not None:
+        outer = entry_node(function.parent, GRAD)
+        if outer is not None:
+            return ev.value(outer, (), own.made if own is not None else None)
+    if ev.oracle is Oracle.CALLERS and (found := _by_callers(ev, function, GRAD)).kind:
+        return found
+    return of_modes(ON | OFF)
+
+
+def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstract:
+    value = BOTTOM
+    for site in ev.callers(function):
+        if site.call.state is not None:
+            value = join(value, ev.value(getattr(site.call.state, variable)))
+    return value
+
+
+def _by_decorators(ev: Evaluator, function: FunctionGraph) -> Abstract | None:
+    for each in function.decorators:
+        found = grad_modes.entered(ev, GRAD, each, None)
+        if found is not None:
+            return found
+    return None
+
+
+# ---------------------------------------------------------------------- with
+def within(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return a process variable inside of a ``with``."""
+    before, manager = node.ins
+    found = _entered(ev, str(node.data), manager, context)
+    return ev.value(before, path, context) if found is None else found
+
+
+def _entered(ev: Evaluator, variable: str, manager: Node, context: Context | None) -> Abstract | None:
+    """Return what a context manager makes of a process variable; None where it leaves it alone."""
+    if manager.op in (GAMMA, PHI, EITHER):
+        return _entered_either(ev, variable, manager, context)
+    found = grad_modes.entered(ev, variable, manager, context)
+    if found is not None or manager.op != CALL:
+        return found
+    for callee in ev.callees(manager, context):
+        inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+        function = lower(callee.function)
+        if "contextmanager" in function.signs or "asynccontextmanager" in function.signs:
+            exits: list[FunctionExit] = function.yields
+        elif callee.is_constructor and function.cls is not None:
+            starts = ev.family(function.cls).method("__enter__")
+            exits = exits_of(lower(starts)) if starts is not None else []
+            inner = ev.enter(None, starts, None, callee.receiver) if starts is not None else inner
+        else:
+            continue
+        for each in exits:
+            if (variable_node := getattr(each.state, variable)).op != ENTRY:
+                return ev.value(variable_node, (), inner)
+    return None
+
+
+def _entered_either(ev: Evaluator, variable: str, manager: Node, context: Context | None) -> Abstract | None:
+    if manager.op == GAMMA:
+        assert isinstance(manager.data, Node)
+        truth = ev.truth(manager.data, context)
+        if truth is not None:
+            return _entered(ev, variable, manager.ins[0 if truth else 1], context)
+    found = [_entered(ev, variable, each, context) for each in manager.ins]
+    known = [each for each in found if each is not None]
+    if not known:
+        return None
+    value = BOTTOM
+    for each in known:
+        value = join(value, each)
+    return value if len(known) == len(found) else join(value, _usual(variable))
+
+
+# ---------------------------------------------------------------------- after a call
+def after(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return a process variable after a call."""
+    before, call = node.ins
+    variable = str(node.data)
+    found = grad_modes.after_call(ev, variable, call, context)
+    if found is not None:
+        return found
+    value = ev.value(before, path, context)
+    if not ev.program.has_text(_SETTING_WORDS):
+        return value
+    left = BOTTOM
+    for callee in ev.callees(call, context):
+        function = lower(callee.function)
+        states = {id(state): state for each in exits_of(function) if (state := each.state)}
+        if all(getattr(state, variable).op == ENTRY for state in states.values()):
+            continue
+        inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+        for state in states.values():
+            left = join(left, _left_as(ev, state, variable, inner))
+    return left if left.kind else value
+
+
+def _left_as(ev: Evaluator, state: ProcessState, variable: str, inner: Context) -> Abstract:
+    found: Node = getattr(state, variable)
+    return ev.value(found, (), inner)
+
+
+def exits_of(function: FunctionGraph) -> list[FunctionExit]:
+    """Return where a function may leave: its returns, and its end."""
+    return [*function.returns, *([function.end] if function.end is not None else [])]
