@@ -32,7 +32,7 @@ ASKED_BESIDE_THE_DOOR = {
     *(f"inference/program/{name}.py" for name in ("project_view", "run_later", "tracers")),
     "inference/sample.py",
 }
-"""What the vocabulary of rules takes from inference itself: it may become less, and never more."""
+"""What the vocabulary of rules takes from inference itself: the list may only become shorter."""
 
 MOST_LINES, LONGEST_FUNCTION = 500, 60
 
