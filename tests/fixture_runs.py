@@ -18,8 +18,8 @@ pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.lattice import Dtype, Kind, Value
-from torchlint.inference.query import Analysis
+from torchlint.facts.value import Dtype, Kind, Value
+from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 from torchlint.verify.compare import Refutation, judge
@@ -111,8 +111,8 @@ def lean(text: str) -> str:
 
 # ---------------------------------------------------------------------- what the parameters take
 @cache
-def _analysis(path: Path, text: str) -> Analysis:
-    return Analysis(index_of(decode(str(path), text.encode())), Settings())
+def _analysis(path: Path, text: str) -> Knowledge:
+    return analyse(index_of(decode(str(path), text.encode())), Settings())
 
 
 def ways(unit: Unit) -> list[tuple[tuple[str, str], ...]]:
@@ -143,7 +143,7 @@ def _parameters(unit: Unit) -> list[tuple[str, Value | None]]:
     return [*found, *_of_function(analysis, body, name)]
 
 
-def _of_function(analysis: Analysis, body: list[ast.stmt], name: str) -> Iterator[tuple[str, Value | None]]:
+def _of_function(analysis: Knowledge, body: list[ast.stmt], name: str) -> Iterator[tuple[str, Value | None]]:
     function = next((each for each in body if isinstance(each, ast.FunctionDef) and each.name == name), None)
     spec = function.args if function else None
     for each in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs] if spec and function else []:

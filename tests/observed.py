@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Value
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")

@@ -8,13 +8,13 @@ from pathlib import Path
 from tests.observed import revealed as rows_of
 from tests.test_inference import disagreements, spelled
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
 
-def analysed(path: Path) -> Analysis:
-    return Analysis(index_of(decode(str(path), path.read_bytes())), Settings(), str(path))
+def analysed(path: Path) -> Knowledge:
+    return analyse(index_of(decode(str(path), path.read_bytes())), Settings(), str(path))
 
 
 def written(folder: Path, files: dict[str, str | bytes]) -> Path:
@@ -27,7 +27,7 @@ def written(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def check_reveals(path: Path) -> Analysis:
+def check_reveals(path: Path) -> Knowledge:
     """Hold a file's ``reveal`` comments against what is inferred; give the analysis for more questions."""
     analysis = analysed(path)
     rows = path.read_text().splitlines()

@@ -26,6 +26,14 @@ DOORS = frozenset({"", "__main__", "flake8_plugin"})
 NESTED = {"inference", "rules"}
 """Packages whose own packages and modules are rooms."""
 
+ASKED_BESIDE_THE_DOOR = {
+    *(f"inference/models/{name}.py" for name in ("devices", "grad_mode", "nn", "operations")),
+    *(f"inference/program/{name}.py" for name in ("binders", "bindings", "default_setters", "imports")),
+    *(f"inference/program/{name}.py" for name in ("project_view", "run_later", "tracers")),
+    "inference/sample.py",
+}
+"""What the vocabulary of rules takes from inference itself: the list may only become shorter."""
+
 MOST_LINES, LONGEST_FUNCTION = 500, 60
 
 
@@ -105,6 +113,16 @@ def test_a_module_imports_only_what_stands_above_it_in_the_table(path: Path) -> 
     own = order().index(room(path))
     others = {other: room(other) for other in imports(path)}
     assert {label(other) for other, name in others.items() if name in DOORS or order().index(name) > own} == set()
+
+
+def test_what_is_known_is_asked_for_at_one_door() -> None:
+    inside = [path for path in MODULES if path.is_relative_to(PACKAGE / "inference")]
+    others = {
+        label(path): {label(other) for other in imports(path) if other in inside}
+        for path in MODULES
+        if path not in inside and label(path) != "knowledge.py"
+    }
+    assert {name: found for name, found in others.items() if found} == {"rules/api.py": ASKED_BESIDE_THE_DOOR}
 
 
 def test_packages_form_no_circle() -> None:
@@ -200,7 +218,8 @@ def test_a_run_that_finds_nothing_to_do_loads_little(tmp_path: Path, arguments: 
             each
             for each in found
             if re.match(
-                r"torchlint\.((linter\.engine|inference|rules)\b|syntax\.(?!prefilter)|source\.notebook_)", each
+                r"torchlint\.((linter\.engine|facts|inference|knowledge|rules)\b|syntax\.(?!prefilter)|source\.notebook_)",
+                each,
             )
         }
 

@@ -300,6 +300,7 @@ def test_a_warm_run_opens_only_files_with_findings_and_imports_no_parser(motley:
         "libcst",
         "torchlint.linter.engine",
         "torchlint.rules.api",
+        "torchlint.facts.value",
         "torchlint.inference.query",
         "concurrent.futures",
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from torchlint.inference.lattice import Kind, Value
+from torchlint.facts.value import Kind, Value
 
 NAMES = [each.name for each in fields(Value)]
 

@@ -22,7 +22,7 @@ np = pytest.importorskip("numpy")
 
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Finding, Settings  # noqa: E402
-from torchlint.inference.lattice import tensor  # noqa: E402
+from torchlint.facts.value import tensor  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.source.text import Source  # noqa: E402
 from torchlint.verify import allowed, sandbox  # noqa: E402

@@ -26,9 +26,9 @@ from typing import TypeGuard
 import pytest
 
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value, of_kind, tensor
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Value, of_kind, tensor
 from torchlint.inference.models.devices import DTYPES, is_settings
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
@@ -54,8 +54,8 @@ class Revealed:
 
 
 @cache
-def analysed(path: Path) -> Analysis:
-    return Analysis(index_of(decode(str(path), path.read_bytes())), Settings())
+def analysed(path: Path) -> Knowledge:
+    return analyse(index_of(decode(str(path), path.read_bytes())), Settings())
 
 
 @cache
@@ -186,7 +186,7 @@ def test_the_cases_without_an_alarm_come_first(path: Path) -> None:
 def test_the_answer_does_not_depend_on_what_was_asked_before(path: Path) -> None:
     expected = {each.row: spelled(analysed(path).value(each.node)) for each in revealed(path)}
     for seed in range(3):
-        analysis = Analysis(index_of(decode(str(path), path.read_bytes())), Settings())
+        analysis = analyse(index_of(decode(str(path), path.read_bytes())), Settings())
         nodes = [node for node in ast.walk(analysis.index.tree) if _is_reveal(node)]
         order = sorted(nodes, key=lambda node: -node.lineno) if seed == 0 else nodes
         if seed:

@@ -21,8 +21,8 @@ from tests.observed import revealed as rows_of
 from tests.projects import analysed
 from tests.test_inference import Revealed, disagreements, spelled
 from torchlint.config import Config
-from torchlint.inference.lattice import Grad, Mode
-from torchlint.inference.query import Analysis
+from torchlint.facts.value import Grad, Mode
+from torchlint.knowledge import Knowledge
 from torchlint.linter.engine import check_bytes
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
@@ -30,7 +30,7 @@ FILES = sorted(path for path in PROJECTS.rglob("*.py") if "reveal(" in path.read
 
 
 @cache
-def of_project(path: Path) -> Analysis:
+def of_project(path: Path) -> Knowledge:
     return analysed(path)
 
 

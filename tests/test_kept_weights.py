@@ -9,7 +9,7 @@ import pytest
 
 from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Finding
-from torchlint.inference.program.project_texts import look_again
+from torchlint.knowledge import look_again
 from torchlint.linter.engine import check_bytes
 
 STOPPING = """class Stopping:

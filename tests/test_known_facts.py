@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import analyse
 from torchlint.output.known_facts import render
 from torchlint.output.screen import Screen
 from torchlint.source.text import decode
@@ -39,7 +39,7 @@ SILENT = "not reported"
 
 
 def told(text: str, row: int, **settings: bool) -> list[str]:
-    analysis = Analysis(index_of(decode("a.py", text.encode())), Settings(**settings))  # type: ignore[arg-type]
+    analysis = analyse(index_of(decode("a.py", text.encode())), Settings(**settings))  # type: ignore[arg-type]
     return [line.strip() for line in render(analysis, row, Screen()) if SILENT in line]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torchlint.config import Config
 from torchlint.diagnostics.model import Finding
-from torchlint.inference.program.project_texts import look_again
+from torchlint.knowledge import look_again
 from torchlint.linter.engine import check_bytes
 
 NET = """import torch

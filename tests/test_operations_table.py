@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests import nightly
-from torchlint.inference.lattice import Kind
+from torchlint.facts.value import Kind
 from torchlint.inference.models.functions import WITH_INPLACE
 from torchlint.inference.models.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
 from torchlint.inference.models.operations import _INPLACE_UNREAD as INPLACE_UNREAD

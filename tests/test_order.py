@@ -13,7 +13,7 @@ import pytest
 from tests.projects import written
 from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Settings
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import analyse
 from torchlint.linter.engine import check_bytes
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -146,7 +146,7 @@ def test_the_order_of_the_questions_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "main.py"
 
     def answers(seed: int) -> dict[int, tuple[int, int, int]]:
-        analysis = Analysis(index_of(decode(str(path), path.read_bytes())), Settings(), str(path))
+        analysis = analyse(index_of(decode(str(path), path.read_bytes())), Settings(), str(path))
         asked = [
             each.func.value
             for each in ast.walk(analysis.index.tree)

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from tests.observed import Rows, faults, quiet, revealed
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.lattice import Grad, Mode
-from torchlint.inference.query import Analysis
+from torchlint.facts.value import Grad, Mode
+from torchlint.knowledge import analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
@@ -338,7 +338,7 @@ def written(chance: random.Random) -> str:
 
 def wrong_in(text: str, ask: list[int] | None = None) -> tuple[list[str], int]:
     """Run a program and hold what it shows against what is inferred; give what was wrong, and how much was seen."""
-    analysis = Analysis(index_of(decode("program.py", text.encode())), Settings())
+    analysis = analyse(index_of(decode("program.py", text.encode())), Settings())
     expressions = revealed(analysis.index.tree)
     wrong: dict[str, None] = {}
     seen: set[int] = set()

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from tests.observed import elements, faults, quiet, revealed
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.lattice import Dtype
+from torchlint.facts.value import Dtype
 from torchlint.inference.models.operations import operations
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
@@ -194,7 +194,7 @@ def test_random_programs_lie_within_what_was_inferred(seed: int) -> None:
         torch.manual_seed(0)
         program = written(random.Random(seed))
     text = "\n".join(program.lines) + "\n"
-    analysis = Analysis(index_of(decode("program.py", text.encode())), Settings())
+    analysis = analyse(index_of(decode("program.py", text.encode())), Settings())
     expressions = revealed(analysis.index.tree)
     wrong = [
         f"line {row}: {ast.unparse(expressions[row])}: {each}"

@@ -11,8 +11,8 @@ import pytest
 from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Finding, Severity
 from torchlint.inference import query
-from torchlint.inference.program.project_texts import look_again
 from torchlint.inference.program.source_files import read_whole
+from torchlint.knowledge import look_again
 from torchlint.linter.engine import check_bytes
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"

@@ -18,8 +18,8 @@ import pytest
 from tests.observed import Rows, faults, lacks_accelerator, quiet, revealed
 from tests.worlds import calls
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Mode, of_kind, tensor
-from torchlint.inference.query import Analysis
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Mode, of_kind, tensor
+from torchlint.knowledge import analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
@@ -64,7 +64,7 @@ class Ran:
 def ran(path: Path, folder: Path) -> Ran:
     """Run every case of a file in all its worlds."""
     text = path.read_text()
-    analysis = Analysis(index_of(decode(str(path), text.encode())), Settings())
+    analysis = analyse(index_of(decode(str(path), text.encode())), Settings())
     expressions = revealed(analysis.index.tree)
     result = Ran()
 

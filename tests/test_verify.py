@@ -14,7 +14,7 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from torchlint.cli.arguments import parser_of  # noqa: E402
-from torchlint.inference.lattice import tensor  # noqa: E402
+from torchlint.facts.value import tensor  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
 from torchlint.verify.binding import Choice, worlds  # noqa: E402
 from torchlint.verify.extract import Hole  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 from tests.observed import revealed as rows_of
 from tests.projects import check_reveals, written
 from torchlint.inference.interpreter.project import MOST_FILES, MOST_FOREIGN_LINES
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import Knowledge
 
 LIVE = "import torch\n\nw = torch.ones(2, requires_grad=True)\n"
 CLEAN = "import torch\n\n\ndef clean(x):\n    return x.detach().cpu()\n"
@@ -131,7 +131,7 @@ def test_the_budget_of_files_holds(tmp_path: Path) -> None:
     assert len([path for path in analysis.reads if path.endswith(".py")]) == MOST_FILES
 
 
-def unknown(folder: Path, broken: str | bytes) -> Analysis:
+def unknown(folder: Path, broken: str | bytes) -> Knowledge:
     """Use two names of a broken module, and one of a whole module beside it."""
     written(
         folder,

@@ -30,7 +30,7 @@ from torch import nn
 
 from tests.before_and_after import fixed, written
 from torchlint.cli import main
-from torchlint.inference.program.project_texts import look_again
+from torchlint.knowledge import look_again
 from torchlint.verify import simulated
 from torchlint.verify.observe import repeatable
 from torchlint.verify.simulated import beneath

@@ -30,7 +30,7 @@ __all__ = [
 def check(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FileResult:
     """Check one file's source text or bytes; code that does not parse is a finding, never an exception."""
     from torchlint.config import Config
-    from torchlint.inference.program.project_texts import look_again
+    from torchlint.knowledge import look_again
     from torchlint.linter.engine import check_bytes
 
     look_again()
@@ -41,7 +41,7 @@ def check(source: str | bytes, *, path: str = "<source>", config: Config | None 
 def fix(source: str | bytes, *, path: str = "<source>", config: Config | None = None) -> FixResult:
     """Repair one file's source text or bytes; nothing is written to disk."""
     from torchlint.config import Config
-    from torchlint.inference.program.project_texts import look_again
+    from torchlint.knowledge import look_again
     from torchlint.linter.engine import fix_bytes
 
     look_again()

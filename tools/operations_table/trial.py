@@ -24,7 +24,7 @@ _KINDS: tuple[tuple[Any, str], ...] = (
     (np.ndarray, "ARRAY"),
     ((list, tuple, dict, set), "SEQUENCE"),
 )
-"""The words of ``torchlint.inference.lattice.Kind``, first match first."""
+"""The words of ``torchlint.facts.value.Kind``, first match first."""
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class Answers:
             self._known[root] = self._held(root)
         answers = self._known[root]
         if spelled not in answers:
-            from torchlint.inference.program.project_texts import ask, look_again  # here: most runs have nothing to ask
+            from torchlint.knowledge import ask, look_again  # here: most runs have nothing to ask
 
             if root not in self._stale:
                 look_again()
@@ -145,7 +145,7 @@ class Answers:
 
     def _signature(self, root: str) -> str | None:
         """Return a text that changes with any file of a project; None where a file may change without its stamp."""
-        from torchlint.inference.program.source_files import python_files
+        from torchlint.knowledge import python_files
 
         paths = python_files(root)
         return self._stamped(root, sorted(paths)) if paths is not None else None

@@ -195,7 +195,7 @@ class FileResult:
     asked: tuple[tuple[tuple[str, ...], str | None], ...] = ()
     """What was asked about all texts of the project, with the answers.
 
-    :mod:`torchlint.inference.program.project_texts`.
+    :func:`torchlint.knowledge.ask`.
     """
     passed_over: str = ""
     """Why nothing was looked for in the file, though that is no failure."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ANY_DEVICE,
     ANY_GRAD,
     OTHER,
@@ -17,11 +17,10 @@ from torchlint.inference.lattice import (
     Grad,
     Kind,
     Value,
-    join,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.models.libraries import TRAINER
 from torchlint.inference.models.operations import LEGACY_DTYPES, leaf
 from torchlint.inference.models.tables import words

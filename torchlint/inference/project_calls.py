@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from torchlint.inference.lattice import Mode, Value
+from torchlint.facts.value import Mode, Value
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function
@@ -18,8 +18,8 @@ CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
 """Methods that run where the object itself is called."""
 
 
-class Knowledge(Protocol):
-    """What is known about one file: see :class:`torchlint.inference.query.Analysis`."""
+class SampledFile(Protocol):
+    """What a sample asks of one file: see :class:`torchlint.inference.query.Analysis`."""
 
     index: AstIndex
 
@@ -32,7 +32,7 @@ class Knowledge(Protocol):
         """What the project's other files say."""
 
     @property
-    def presuming(self) -> Knowledge:
+    def presuming(self) -> SampledFile:
         """What is known if functions are called as most are."""
 
     @property
@@ -71,14 +71,16 @@ class Knowledge(Protocol):
     def means(self, node: ast.expr, path: str | None, function: Function) -> bool:
         """Whether an expression is a function of the project beyond doubt."""
 
-    def of_file(self, path: str) -> Knowledge | None:
+    def of_file(self, path: str) -> SampledFile | None:
         """Return what is known about another file; None where it cannot be read."""
 
     def close(self) -> None:
         """Let go of all that is known."""
 
 
-def calls_in(other: Knowledge, home: Knowledge, function: Function, hierarchy: Hierarchy) -> Iterator[ast.Call | None]:
+def calls_in(
+    other: SampledFile, home: SampledFile, function: Function, hierarchy: Hierarchy
+) -> Iterator[ast.Call | None]:
     """Yield the calls of a function in a file; None where it is handed on, so that others call it."""
     if hierarchy.own_class is None:
         yield from _calls_by_name(other, home, function.name, hands_on=True)
@@ -90,7 +92,7 @@ def calls_in(other: Knowledge, home: Knowledge, function: Function, hierarchy: H
         yield from _calls_of_method(other, function.name, hierarchy)
 
 
-def _calls_by_name(other: Knowledge, home: Knowledge, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
+def _calls_by_name(other: SampledFile, home: SampledFile, word: str, hands_on: bool) -> Iterator[ast.Call | None]:
     index, parents = other.index, other.index.parents
     names = {word} if other is home else _imported_as(other, home, word)
     read, modules = index.told(_read_by_word, index.tree), _modules(other, home)
@@ -120,7 +122,7 @@ def _read_by_word(index: AstIndex, module: ast.Module) -> dict[str, list[ast.Nam
     return found
 
 
-def _imported_as(other: Knowledge, home: Knowledge, word: str) -> set[str]:
+def _imported_as(other: SampledFile, home: SampledFile, word: str) -> set[str]:
     """Return the names that a file gives to what it imports by a name; a star counts."""
     found = set()
     for statement in other.index.nodes(ast.ImportFrom):
@@ -132,7 +134,7 @@ def _imported_as(other: Knowledge, home: Knowledge, word: str) -> set[str]:
     return found
 
 
-def _modules(other: Knowledge, home: Knowledge) -> set[str]:
+def _modules(other: SampledFile, home: SampledFile) -> set[str]:
     """Return the names that a file gives to the module of another."""
     stems, found = module_words(home), set()
     for statement in other.index.imports:
@@ -143,13 +145,13 @@ def _modules(other: Knowledge, home: Knowledge) -> set[str]:
     return found
 
 
-def module_words(home: Knowledge) -> set[str]:
+def module_words(home: SampledFile) -> set[str]:
     """Return what a module is called by those who import it: its name, and its package's."""
     folder, name = os.path.split(home.path or "")
     return {os.path.splitext(name)[0], os.path.basename(folder)}
 
 
-def _calls_of_objects(other: Knowledge, home: Knowledge, word: str) -> Iterator[ast.Call | None]:
+def _calls_of_objects(other: SampledFile, home: SampledFile, word: str) -> Iterator[ast.Call | None]:
     """Yield the calls of objects of a class: ``net(x)`` where ``net = Net()``, ``self.net(x)``."""
     made = {id(each) for each in _calls_by_name(other, home, word, hands_on=False)}
     if not made:
@@ -163,7 +165,7 @@ def _calls_of_objects(other: Knowledge, home: Knowledge, word: str) -> Iterator[
             yield call
 
 
-def _calls_of_method(other: Knowledge, word: str, hierarchy: Hierarchy) -> Iterator[ast.Call | None]:
+def _calls_of_method(other: SampledFile, word: str, hierarchy: Hierarchy) -> Iterator[ast.Call | None]:
     index = other.index
     for node in index.nodes(ast.Attribute):
         if node.attr != word or not isinstance(node.ctx, ast.Load) or hierarchy.excludes(other, node):
@@ -175,10 +177,10 @@ def _calls_of_method(other: Knowledge, word: str, hierarchy: Hierarchy) -> Itera
 class Hierarchy:
     """The class of a method, its bases and what derives from it; None for a function that is called by its name."""
 
-    home: Knowledge
+    home: SampledFile
     own_class: ast.ClassDef | None
 
-    def calls(self, other: Knowledge, call: ast.Call) -> bool:
+    def calls(self, other: SampledFile, call: ast.Call) -> bool:
         """Whether a call is surely one of the method itself: of ``self`` in a class of its line, of such an object."""
         if self.own_class is None or not isinstance(call.func, ast.Attribute):
             return False
@@ -188,7 +190,7 @@ class Hierarchy:
         own, lines = (self.home.path, self.own_class.name), other.presuming.classes_of(call.func.value)
         return bool(lines) and all(own in each for each in lines)
 
-    def is_of_another(self, other: Knowledge, call: ast.Call) -> bool:
+    def is_of_another(self, other: SampledFile, call: ast.Call) -> bool:
         """Whether the object whose method is called is of another class, ``self`` left aside."""
         if self.own_class is None or not isinstance(call.func, ast.Attribute):
             return False
@@ -198,7 +200,7 @@ class Hierarchy:
         lines = other.presuming.classes_of(call.func.value)
         return bool(lines) and not any(own in each or each <= mine for each in lines)
 
-    def excludes(self, other: Knowledge, method: ast.Attribute) -> bool:
+    def excludes(self, other: SampledFile, method: ast.Attribute) -> bool:
         """Whether a method is one of another class: of ``self`` where its class has its own, of a library's module.
 
         What an object keeps under the name is its own, too: a part that is called as a method is. So is what it has
@@ -217,11 +219,11 @@ class Hierarchy:
         """The name of the method's class."""
         return self.own_class.name if self.own_class is not None else None
 
-    def _is_above(self, other: Knowledge, around: ast.ClassDef) -> bool:
+    def _is_above(self, other: SampledFile, around: ast.ClassDef) -> bool:
         """Whether a class is the method's, or a base of it."""
         return self.own_class is not None and (other.path, around.name) in self.home.ancestry(self.own_class)
 
-    def _is_below(self, other: Knowledge, around: ast.ClassDef) -> bool:
+    def _is_below(self, other: SampledFile, around: ast.ClassDef) -> bool:
         return self.own_class is not None and (self.home.path, self.own_class.name) in other.ancestry(around)
 
 

@@ -7,10 +7,11 @@ import os
 from functools import cached_property
 
 from torchlint.diagnostics.model import Settings
+from torchlint.facts.callers import Asked, CallerEvidence, CallSite
+from torchlint.facts.value import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.interpreter import pytest_fixtures
 from torchlint.inference.interpreter.file_scope import File
 from torchlint.inference.interpreter.project import Project
-from torchlint.inference.lattice import UNKNOWN, Mode, Reason, Value
 from torchlint.inference.program import frameworks
 from torchlint.inference.program.bindings import bound, never_bound
 from torchlint.inference.program.imports import imported_modules, spelled
@@ -143,6 +144,24 @@ class Analysis:
         """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
         return Analysis(self.index, self.settings, self._path, presuming=True)
 
+    def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Analysis | None = None) -> CallerEvidence:
+        """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""
+        return (self.sample if home is None else self.following).brought(argument, asked_for, home)
+
+    def calls_elsewhere(self, function: Function, home: Analysis) -> tuple[SampledCall, ...]:
+        """Return where other files than tests surely call a function of a file."""
+        return self.following.calls_elsewhere(function, home)
+
+    def is_called_without_grad(self, node: ast.expr) -> bool:
+        """Whether the project's own calls reach a place in no grad mode."""
+        return self.sample.is_without_grad(node)
+
+    def file_of(self, site: CallSite) -> Analysis:
+        """Return what is known of the file in which a call stands."""
+        assert isinstance(site, SampledCall)
+        assert isinstance(site.analysis, Analysis)
+        return site.analysis
+
     @cached_property
     def sample(self) -> Sample:
         """What the project's own callers hand to functions: a measure of how sure a finding is, no proof."""
@@ -204,9 +223,10 @@ class Analysis:
         between = f"{len(steps) - len(first) - len(last)} steps more"
         return (*map(self._step, first), between, *map(self._step, last))
 
-    def spelled_place(self, site: SampledCall) -> str:
+    def spelled_place(self, site: CallSite) -> str:
         """Spell a call of the sample with its line and, from another file, its path."""
-        path = "" if site.analysis is self else self.path_from_here(site.analysis.path or "") + " "
+        home = self.file_of(site)
+        path = "" if home is self else self.path_from_here(home.path or "") + " "
         return f"`{_brief(site.call)}`, {path}line {site.call.lineno}"
 
     def _step(self, step: Reason) -> str:

@@ -9,12 +9,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, IntEnum
 
-from torchlint.inference.lattice import Device, Grad, Kind, Mode, Value
+from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.value import Device, Grad, Kind, Mode, Value
 from torchlint.inference.models import nn
 from torchlint.inference.program.module_files import is_of_tests
-from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, Knowledge, calls_in, module_words
+from torchlint.inference.project_calls import CALLED_AS_OBJECT, Hierarchy, SampledFile, calls_in, module_words
 from torchlint.source import files
 from torchlint.source.notebook import SUFFIX
 from torchlint.syntax.ast_index import FUNCTIONS, Function
@@ -36,50 +36,11 @@ _BY_IMPORT = (
 """A word among those of an import, or the name of the module that it stands in."""
 
 
-class Asked(Enum):
-    """What the calls of a function are asked for, which may be handed over for an argument."""
-
-    GRADIENT = "a tensor that requires grad"
-    ACCELERATOR = "a tensor on an accelerator"
-    NETWORK = "a module whose output requires grad"
-
-
-class EvidenceLevel(IntEnum):
-    """How much the calls of a function in the project speak for a fault, the strongest last."""
-
-    NOTHING = 0
-    """There are calls, and none of them brings it."""
-    UNKNOWN = 1
-    """A call may bring it; nobody calls the function, or it is handed on: others decide."""
-    SOURCE = 2
-    """A call brings it."""
-
-
 @dataclass(frozen=True)
-class SampledCall:
+class SampledCall(CallSite):
     """A call, and what is known about the file in which it stands."""
 
-    analysis: Knowledge
-    call: ast.Call
-    function: Function
-    """The function that is called."""
-    is_sure: bool = True
-    """Whether it calls this function: of a method of some object another class may have one of the same name."""
-
-
-@dataclass(frozen=True)
-class CallerEvidence:
-    """What the calls of a function show of an argument."""
-
-    given: EvidenceLevel
-    calls: int = 0
-    """How many there are."""
-    source: SampledCall | None = None
-    """The call that brings the fault."""
-    is_all: bool = False
-    """Whether there are no others: the function is one of a program, which is run and not imported."""
-    is_handed_on: bool = False
-    """Whether the function is handed on somewhere: what is made of it may be called in its place."""
+    analysis: SampledFile
 
 
 @dataclass(frozen=True)
@@ -99,17 +60,17 @@ class _Calls:
 class Sample:
     """The calls of functions, wherever in the project they stand; tests are left out: they make up what they give."""
 
-    def __init__(self, analysis: Knowledge, beside: Sample | None = None) -> None:
+    def __init__(self, analysis: SampledFile, beside: Sample | None = None) -> None:
         """Begin with the file that is checked; ``beside``: another sample, whose knowledge of files is shared."""
         self._own = analysis
-        self._analyses: dict[str, Knowledge | None] = {analysis.path or "": analysis}
+        self._analyses: dict[str, SampledFile | None] = {analysis.path or "": analysis}
         if beside is not None:
             self._analyses = beside._analyses  # noqa: SLF001  # of its own class
         self._calls: dict[ast.AST, _Calls] = {}
         self._without_grad: dict[tuple[ast.AST, int], bool] = {}
         self._left = _MOST_LOOKS
 
-    def brought(self, argument: ast.arg, asked_for: Asked, home: Knowledge | None = None) -> CallerEvidence:
+    def brought(self, argument: ast.arg, asked_for: Asked, home: SampledFile | None = None) -> CallerEvidence:
         """Return what the calls bring of a fault by an argument; ``home`` is its file, where that is another one."""
         home = home or self._own
         given, source = EvidenceLevel.NOTHING, None
@@ -135,7 +96,7 @@ class Sample:
         is_all = home.presuming.is_program and not calls.handed_on
         return CallerEvidence(given, len(calls.deciding), source, is_all, calls.handed_on)
 
-    def calls_elsewhere(self, function: Function, home: Knowledge) -> tuple[SampledCall, ...]:
+    def calls_elsewhere(self, function: Function, home: SampledFile) -> tuple[SampledCall, ...]:
         """Return the calls of a function of a file in other files, where no other function can be meant."""
         sites = (each for each in self._calls_of(home, function).sites if each.analysis.path != home.path)
         return tuple(each for each in sites if each.analysis.means(each.call.func, home.path, function))
@@ -146,7 +107,7 @@ class Sample:
 
     @property
     def reads(self) -> dict[str, str | None]:
-        """What the sample rests on: see :attr:`Knowledge.reads`."""
+        """What the sample rests on: see :attr:`SampledFile.reads`."""
         found: dict[str, str | None] = {}
         for analysis in self._analyses.values():
             if analysis is not None and analysis is not self._own:
@@ -155,7 +116,7 @@ class Sample:
 
     @property
     def asked(self) -> dict[tuple[str, ...], str | None]:
-        """The questions about all texts of the project: see :attr:`Knowledge.asked`."""
+        """The questions about all texts of the project: see :attr:`SampledFile.asked`."""
         found: dict[tuple[str, ...], str | None] = {}
         for analysis in self._analyses.values():
             if analysis is not None and analysis is not self._own:
@@ -171,7 +132,7 @@ class Sample:
         self._calls.clear()
 
     # ------------------------------------------------------------------ what is given
-    def _calls_with(self, analysis: Knowledge, argument: ast.arg) -> _Calls:
+    def _calls_with(self, analysis: SampledFile, argument: ast.arg) -> _Calls:
         """Return the calls that may hand something over for an argument; none where that cannot be told."""
         function = analysis.index.parents.get(analysis.index.parents[argument])
         if not isinstance(function, FUNCTIONS) or argument in (function.args.vararg, function.args.kwarg):
@@ -198,7 +159,7 @@ class Sample:
         is_own = isinstance(start, ast.arg) and start in presuming.index.parents
         return start if is_own and isinstance(start, ast.arg) else EvidenceLevel.UNKNOWN
 
-    def _is_without_grad(self, analysis: Knowledge, node: ast.expr, depth: int) -> bool:
+    def _is_without_grad(self, analysis: SampledFile, node: ast.expr, depth: int) -> bool:
         if not analysis.presuming.mode(node) & Mode.ON:
             return True
         function = analysis.index.owner(node)
@@ -211,7 +172,7 @@ class Sample:
         return self._without_grad[function, depth]
 
     # ------------------------------------------------------------------ who calls
-    def _calls_of(self, analysis: Knowledge, function: Function) -> _Calls:
+    def _calls_of(self, analysis: SampledFile, function: Function) -> _Calls:
         """Return the calls of a function in the project; none where they are too many, or cannot be told."""
         if function not in self._calls:
             self._calls[function] = _Calls()  # while they are looked for
@@ -220,7 +181,7 @@ class Sample:
             self._calls[function] = found if self._left >= 0 else _Calls()
         return self._calls[function]
 
-    def _look(self, analysis: Knowledge, function: Function) -> _Calls:
+    def _look(self, analysis: SampledFile, function: Function) -> _Calls:
         owner = analysis.index.parents.get(function)
         own_class = owner if isinstance(owner, ast.ClassDef) else None
         if own_class is None and owner is not analysis.index.tree:
@@ -248,13 +209,13 @@ class Sample:
             if looked_at > _MOST_CALLS:
                 return _Calls()
             found += [
-                SampledCall(other, each, function, not is_method or hierarchy.calls(other, each))
+                SampledCall(each, function, not is_method or hierarchy.calls(other, each), other)
                 for each in known
                 if not is_method or not hierarchy.is_of_another(other, each)
             ]
         return _Calls(tuple(found), handed_on)
 
-    def _others(self, analysis: Knowledge, paths: list[str], call: re.Pattern[bytes]) -> Iterator[Knowledge]:
+    def _others(self, analysis: SampledFile, paths: list[str], call: re.Pattern[bytes]) -> Iterator[SampledFile]:
         """Yield what is known of other files than the one of a function, tests left out.
 
         Before a file is parsed, its text is asked whether it may call the function at all. Nobody imports a program:

@@ -39,7 +39,7 @@ from torchlint.syntax.regions import Region, candidate_regions, whole
 if TYPE_CHECKING:
     from torchlint.config import Config
     from torchlint.diagnostics.changed_lines import Changed
-    from torchlint.inference.query import Analysis
+    from torchlint.knowledge import Knowledge
     from torchlint.rules.api import Answers, Draft, FileContext
     from torchlint.syntax.cst import Definition
 
@@ -220,16 +220,16 @@ def _parses(path: str, raw: bytes, broken: int) -> bool:
 
 
 # ---------------------------------------------------------------------- one file
-def analysis(source: Source, config: Config) -> Analysis:
+def analysis(source: Source, config: Config) -> Knowledge:
     """Begin what is known of a file, for questions about its expressions.
 
     :raises SyntaxError: where the standard library's parser refuses the text.
     :raises RecursionError: where the code is nested too deeply.
     """
-    from torchlint.inference.query import Analysis
+    from torchlint.knowledge import analyse
 
     with _deep_recursion():
-        return Analysis(index_of(source), config.settings, _absolute(source, config))
+        return analyse(index_of(source), config.settings, _absolute(source, config))
 
 
 def _absolute(source: Source, config: Config) -> str:
@@ -262,9 +262,9 @@ def _check_index(
     """Ask the rules about the regions that hold a candidate; inference is imported only where there is one."""
     if not _candidates(made, entries):
         return _Checked([])
-    from torchlint.inference.query import Analysis
+    from torchlint.knowledge import analyse
 
-    with closing(Analysis(made, config.settings, _absolute(made.source, config))) as known:
+    with closing(analyse(made, config.settings, _absolute(made.source, config))) as known:
         if not known.may_hold_tensors:
             kept = () if known.uses_other_frameworks else ABOUT_WEIGHTS
             entries = [each for each in entries if each.code in kept or not each.code.startswith(ABOUT_TENSORS)]
@@ -299,7 +299,7 @@ def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Ch
 
 
 def _check_regions(
-    known: Analysis, places: Sequence[Region], entries: Sequence[RuleMetadata], siblings: Siblings | None
+    known: Knowledge, places: Sequence[Region], entries: Sequence[RuleMetadata], siblings: Siblings | None
 ) -> _Checked:
     from torchlint.syntax.cst import Definition, NotParsed
 
@@ -323,7 +323,7 @@ def _check_without_index(
     siblings: Siblings | None,
 ) -> _Checked:
     """Look with LibCST alone at code that the stdlib's parser refuses: it may be newer than this Python."""
-    from torchlint.inference.query import NothingKnown
+    from torchlint.knowledge import analyse_unparsed
     from torchlint.syntax.cst import Definition, NotParsed
 
     row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
@@ -338,14 +338,14 @@ def _check_without_index(
         definition = Definition(source, Region(0, len(source.utf8), ()))
     except NotParsed:
         return _Checked([failure])
-    with closing(NothingKnown(source, config.settings)) as known:
+    with closing(analyse_unparsed(source, config.settings)) as known:
         checked = _run_rules([definition], known, entries, siblings)
     is_of_interest = entries and b"torch" in source.utf8
     return replace(checked, newer=source.cited(f", line {row}")[2:] if is_of_interest else "")
 
 
 def _run_rules(
-    definitions: Sequence[Definition], known: Analysis, entries: Sequence[RuleMetadata], siblings: Siblings | None
+    definitions: Sequence[Definition], known: Knowledge, entries: Sequence[RuleMetadata], siblings: Siblings | None
 ) -> _Checked:
     """Ask the rules, and those a second time whose fixes rewrite statements that are to stay as they are."""
     findings, crashes = _visit(definitions, known, entries, {})
@@ -364,7 +364,7 @@ def _run_rules(
 
 def _visit(
     definitions: Iterable[Definition],
-    known: Analysis,
+    known: Knowledge,
     entries: Sequence[RuleMetadata],
     standing: Mapping[tuple[int, int], Applicability],
 ) -> tuple[list[Finding], dict[str, Trouble]]:

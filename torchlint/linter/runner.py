@@ -115,7 +115,7 @@ def _rests_on(outcome: Outcome, touched: set[str]) -> bool:
         return True
     if not outcome.result.asked:
         return False
-    from torchlint.inference.program.project_texts import still_answered
+    from torchlint.knowledge import still_answered
 
     return not still_answered(outcome.result.asked)
 
@@ -146,7 +146,7 @@ def _pass(
     made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
     found.update(zip(left, made, strict=True))
     if any(each.result.asked for each in made):
-        from torchlint.inference.program.project_texts import look_again
+        from torchlint.knowledge import look_again
 
         look_again()
     if writer is not None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchlint.inference.lattice import Device, Grad, Kind, Mode, Value
+from torchlint.facts.value import Device, Grad, Kind, Mode, Value
 from torchlint.output.screen import Screen, code
 from torchlint.source.shortening import one_line
 
 if TYPE_CHECKING:
-    from torchlint.inference.query import Analysis
+    from torchlint.knowledge import Knowledge
 
 _LONGEST = 60
 """Characters of an expression's code that are shown."""
@@ -20,7 +20,7 @@ _LONGEST = 60
 _MODES = {Mode(0): "unknown", Mode.ON: "on", Mode.OFF: "off", Mode.ON | Mode.OFF: "on or off"}
 
 
-def render(analysis: Analysis, row: int, screen: Screen) -> Iterator[str]:
+def render(analysis: Knowledge, row: int, screen: Screen) -> Iterator[str]:
     """Yield the lines about one row of a file, outer expressions before the inner ones they are made of."""
     index = analysis.index
     wanted = [each for each in index.parents if isinstance(each, ast.expr) and each.lineno == row]
@@ -58,7 +58,7 @@ class KnownExpression:
     mode: str
 
 
-def known_at(analysis: Analysis, offset: int) -> list[KnownExpression]:
+def known_at(analysis: Knowledge, offset: int) -> list[KnownExpression]:
     """Say what is known of the innermost expression around an offset, and before it of what its method is called on.
 
     The list is empty where nothing that stands there tells anything.
@@ -80,13 +80,13 @@ def known_at(analysis: Analysis, offset: int) -> list[KnownExpression]:
     return [_known(analysis, each) for each in told]
 
 
-def _known(analysis: Analysis, node: ast.expr) -> KnownExpression:
+def _known(analysis: Knowledge, node: ast.expr) -> KnownExpression:
     value, mode = analysis.value(node), _MODES[analysis.mode(node)]
     start, end = analysis.index.start(node), analysis.index.end(node)
     return KnownExpression(start, end, _code(node), words(value), tuple(_steps(analysis, node)), mode)
 
 
-def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
+def _steps(analysis: Knowledge, node: ast.expr) -> list[str]:
     """Return the reasons of a value, where it may be a tensor and they matter."""
     value = analysis.value(node)
     axes = (("grad", value.why_grad, value.may_require_grad), ("place", value.why_device, value.may_be_on_accelerator))
@@ -95,7 +95,7 @@ def _steps(analysis: Analysis, node: ast.expr) -> list[str]:
     return [f"{axis}: {cited(step)}" for axis, reason in found for step in analysis.why(reason)]
 
 
-def _silences(analysis: Analysis, node: ast.expr) -> Iterator[str]:
+def _silences(analysis: Knowledge, node: ast.expr) -> Iterator[str]:
     """Say why a conversion is not reported although something is not excluded: what is presumed of it."""
     match analysis.index.parents.get(node):
         case ast.Attribute(attr="numpy") as method if isinstance(call := analysis.index.parents.get(method), ast.Call):
@@ -171,7 +171,7 @@ def _last(node: ast.expr) -> int:
     return node.end_lineno or node.lineno
 
 
-def _tells(node: ast.expr, analysis: Analysis) -> bool:
+def _tells(node: ast.expr, analysis: Knowledge) -> bool:
     """Whether a node is worth a line: constants, and methods that are only called, are not."""
     if isinstance(node, ast.Constant | ast.Slice | ast.FormattedValue | ast.JoinedStr):
         return False

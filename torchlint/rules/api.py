@@ -16,7 +16,8 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.inference.lattice import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.value import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import (
     SETTINGS,
     is_settings,
@@ -42,8 +43,8 @@ from torchlint.inference.program.imports import canonical, import_bindings
 from torchlint.inference.program.project_view import ProjectView
 from torchlint.inference.program.run_later import deferred_around, runs_later
 from torchlint.inference.program.tracers import traces
-from torchlint.inference.query import Analysis
-from torchlint.inference.sample import Asked, CallerEvidence, EvidenceLevel, SampledCall, handed_to
+from torchlint.inference.sample import handed_to
+from torchlint.knowledge import Knowledge, any_element
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
@@ -89,7 +90,7 @@ class FileContext:
     def __init__(
         self,
         definition: Definition,
-        analysis: Analysis,
+        analysis: Knowledge,
         answers: Answers,
         standing: Mapping[tuple[int, int], Applicability] = MappingProxyType({}),
         origin: FileContext | None = None,
@@ -300,19 +301,19 @@ class FileContext:
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         if self._origin is not None:
-            return self._origin._analysis.following.brought(argument, asked_for, self._analysis)  # noqa: SLF001  # its own
-        return self._analysis.sample.brought(argument, asked_for)
+            return self._origin._analysis.brought_by_calls(argument, asked_for, self._analysis)  # noqa: SLF001  # its own
+        return self._analysis.brought_by_calls(argument, asked_for)
 
     def calls_elsewhere(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
         """Return where other files than tests surely call a function, with what may be asked of each file."""
         checked = self._origin or self
-        sites = checked._analysis.following.calls_elsewhere(function, self._analysis)  # noqa: SLF001  # its own
+        sites = checked._analysis.calls_elsewhere(function, self._analysis)  # noqa: SLF001  # its own
         return tuple((checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001  # its own
 
-    def _in_file_of(self, site: SampledCall) -> FileContext:
+    def _in_file_of(self, site: CallSite) -> FileContext:
         """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
-        analysis = site.analysis
-        if analysis is self._analysis or not isinstance(analysis, Analysis):
+        analysis = self._analysis.file_of(site)
+        if analysis is self._analysis:
             return self
         found = Definition(analysis.index.source, nowhere())
         return self.answer((FileContext, analysis), lambda: FileContext(found, analysis, {}, origin=self))
@@ -322,14 +323,14 @@ class FileContext:
         path = "" if self._origin is None else self.source.path + " "
         return re.sub(r"(?<=, )(?=line \d+$)", path, step)
 
-    def spelled_place(self, site: SampledCall) -> str:
+    def spelled_place(self, site: CallSite) -> str:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
 
     def is_called_without_grad(self, node: Expression) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
         found = self._expression(node)
-        return found is not None and self._analysis.sample.is_without_grad(found)
+        return found is not None and self._analysis.is_called_without_grad(found)
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
@@ -433,7 +434,7 @@ __all__ = [
     "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
-    "arguments_of", "block_with", "blocks_of", "canonical", "children",
+    "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
     "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from torchlint.diagnostics.model import Applicability, FileResult, Finding, Trouble
 from torchlint.discovery.walk import Target
-from torchlint.inference.query import Analysis
+from torchlint.knowledge import Knowledge
 from torchlint.linter.runner import Outcome, RunMode, examine
 from torchlint.selection.add_noqa import Job, silence
 from torchlint.selection.apply_baseline import load, sift
@@ -29,7 +29,7 @@ class Checked:
     raw: bytes
     wanted: Wanted
     result: FileResult
-    _known: list[Analysis | None] = field(default_factory=list)
+    _known: list[Knowledge | None] = field(default_factory=list)
 
     @property
     def source(self) -> Source | None:
@@ -42,7 +42,7 @@ class Checked:
         return (f"{each.path}: {each.message}" for each in self.result.troubles)
 
     @property
-    def known(self) -> Analysis | None:
+    def known(self) -> Knowledge | None:
         """What is known of the expressions; None where the text is no Python. It is found out when first asked for."""
         if not self._known:
             self._known.append(_analysis(self))
@@ -67,7 +67,7 @@ def _sifted(outcome: Outcome, wanted: Wanted) -> Outcome:
     return sift([outcome], baseline, wanted.cwd, {wanted.name: wanted.config}).outcomes[0]
 
 
-def _analysis(checked: Checked) -> Analysis | None:
+def _analysis(checked: Checked) -> Knowledge | None:
     from torchlint.linter.engine import analysis
 
     try:

@@ -19,7 +19,7 @@ from pygls.uris import from_fs_path
 
 from torchlint.config import ConfigError
 from torchlint.diagnostics.model import Finding, Severity
-from torchlint.inference.program.project_texts import look_again, still_answered
+from torchlint.knowledge import look_again, still_answered
 from torchlint.output.report import FAMILIES, LocatedFinding, Step, page, steps
 from torchlint.server.checks import Checked, check
 from torchlint.server.documents import Cells, Open, name_of, named_as_notebook, path_of

@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Value
+from torchlint.knowledge import any_element
 from torchlint.verify import allowed
 from torchlint.verify.extract import Hole
 from torchlint.verify.observables import spelled
@@ -233,14 +234,14 @@ def _options(hole: Hole) -> tuple[Choice, ...]:
     if value.unknown:
         return _SUGGESTED.get(hole.use, _SUGGESTED["keyword"] if hole.use.endswith("=") else _ANYTHING)
     found = [choice for kind, choices in _KINDS.items() if value.may(kind) for choice in choices]
-    if value.must(Kind.SEQUENCE) and value.items is None and (value.element().must(Kind.TENSOR)):
+    if value.must(Kind.SEQUENCE) and value.items is None and (any_element(value).must(Kind.TENSOR)):
         found = [Choice("tensors")]
     return tuple(each for each in found if each not in _LISTS or each in _lists(value))
 
 
 def _lists(value: Value) -> tuple[Choice, ...]:
     """Return the lists whose members are such as inference knows them; all where it knows none of those."""
-    inner = value.element()
+    inner = any_element(value)
     fitting = tuple(each for each, kind in zip(_LISTS, _MEMBERS, strict=True) if kind is None or inner.may(kind))
     return fitting if any(_MEMBERS[each.pick] is not None for each in fitting) else _LISTS
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Edit
-from torchlint.inference.lattice import Kind, Value
+from torchlint.facts.value import Kind, Value
 from torchlint.verify import allowed
 from torchlint.verify.reading import FileText, RefusedError, form
 

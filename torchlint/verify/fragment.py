@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from torchlint.diagnostics.model import Applicability, Finding, Settings
 from torchlint.diagnostics.splice import splice
-from torchlint.inference.lattice import Value
+from torchlint.facts.value import Value
 from torchlint.source.text import Source
 from torchlint.verify import allowed
 from torchlint.verify.extract import Cutter, Hole, dotted

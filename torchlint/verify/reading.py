@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from torchlint.diagnostics.model import Edit, Settings
-from torchlint.inference.lattice import Mode, Value
-from torchlint.inference.query import Analysis
+from torchlint.facts.value import Mode, Value
+from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.shortening import one_line
 from torchlint.syntax.ast_index import AstIndex, index_of
 from torchlint.syntax.parse import read as text
@@ -27,9 +27,9 @@ class FileText:
     settings: Settings
 
     @cached_property
-    def analysis(self) -> Analysis:
+    def analysis(self) -> Knowledge:
         """What inference says."""
-        return Analysis(self.index, self.settings, os.path.abspath(self.index.source.path))
+        return analyse(self.index, self.settings, os.path.abspath(self.index.source.path))
 
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression."""

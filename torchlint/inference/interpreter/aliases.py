@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import Dtype, Grad, Kind, Reason, Value, of_kind
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.shared_memory import linking, links, sources
-from torchlint.inference.lattice import Dtype, Grad, Kind, Reason, Value, of_kind
 from torchlint.inference.program.imports import path_of
 
 if TYPE_CHECKING:

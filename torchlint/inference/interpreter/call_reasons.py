@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from torchlint.inference.lattice import Reason, Value
+from torchlint.facts.value import Reason, Value
 from torchlint.inference.models.call_arguments import Arguments
 
 _EXPLAINED = 3

@@ -7,11 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlint.inference.interpreter import heuristics
-from torchlint.inference.interpreter.changes import Changes
-from torchlint.inference.interpreter.classes import object_of
-from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ANY,
     ANY_DEVICE,
     UNKNOWN,
@@ -22,11 +18,14 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    join,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.interpreter import heuristics
+from torchlint.inference.interpreter.changes import Changes
+from torchlint.inference.interpreter.classes import object_of
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.models import (
     builtins,
     claims,

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import NOTHING, Grad, Kind, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import NOTHING, Grad, Kind, Value, join
+from torchlint.inference.lattice import join
 from torchlint.inference.models import containers, nn, tensors
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.program.definite_attributes import used_bare

@@ -6,24 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import ANY_DEVICE, NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value, of_kind
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR, Class, read_body
 from torchlint.inference.interpreter.filled_attributes import filling_keys, set_in
 from torchlint.inference.interpreter.freezing import after_grad_request
-from torchlint.inference.lattice import (
-    ANY_DEVICE,
-    NOTHING,
-    UNKNOWN,
-    Device,
-    Dtype,
-    Grad,
-    Kind,
-    Mode,
-    Reason,
-    Value,
-    join,
-    join_all,
-    of_kind,
-)
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import is_moved_along, moved_with

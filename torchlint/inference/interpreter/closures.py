@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, of_kind
 from torchlint.inference.interpreter.filled_attributes import name_key
-from torchlint.inference.lattice import ANY_GRAD, NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.program import bindings
 from torchlint.inference.program.fillings import filling_functions
 from torchlint.inference.program.forward_hooks import forward_hooks

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import Kind, Mode, Value, of_kind
 from torchlint.inference.interpreter.deferred_scopes import scope_of
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.left_blocks import block_left
-from torchlint.inference.lattice import Kind, Mode, Value, of_kind
 from torchlint.inference.models.containers import part
 from torchlint.inference.program.bindings import bound_otherwise
 from torchlint.inference.program.run_later import is_used_up

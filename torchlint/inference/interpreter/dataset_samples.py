@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import UNKNOWN, Device, Grad, Value
 from torchlint.inference.interpreter.class_texts import Class
-from torchlint.inference.lattice import UNKNOWN, Device, Grad, Value, with_facts_throughout
+from torchlint.inference.lattice import with_facts_throughout
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import is_called_self

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.lattice import Kind, Mode, Value, of_kind
+from torchlint.facts.value import Kind, Mode, Value, of_kind
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.devices import last_word_of_name
 from torchlint.inference.models.operations import leaf

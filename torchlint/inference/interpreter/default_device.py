@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import Device
+from torchlint.facts.value import Device
 from torchlint.inference.models.devices import last_word_of_name, place_named
 from torchlint.inference.program.default_setters import imported, makes_device
 from torchlint.syntax.ast_index import AstIndex

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import UNKNOWN, Mode
 from torchlint.inference.interpreter.closures import widened
-from torchlint.inference.lattice import UNKNOWN, Mode
 from torchlint.inference.program.bindings import BINDING, Loop, bound_otherwise, declared, loaded, naming, own, written
 from torchlint.inference.program.run_later import is_deferred
 from torchlint.syntax.ast_index import AstIndex, Function

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from torchlint.inference.lattice import Mode, Value, join
+from torchlint.facts.value import Mode, Value
+from torchlint.inference.lattice import join, without_cuda
 
 
 class Env:
@@ -59,7 +60,7 @@ class Env:
         above = _above(path)
         while env is not None:
             if path in env._changed:
-                return env._changed[path].without_cuda() if self.without_cuda else env._changed[path]
+                return without_cuda(env._changed[path]) if self.without_cuda else env._changed[path]
             gone = env._gone
             if gone and (path in gone or (above and not gone.isdisjoint(above))):  # it, or what holds it, was rebound
                 return None

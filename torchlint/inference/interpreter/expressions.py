@@ -8,18 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchlint.inference.interpreter.calls import Calls
-from torchlint.inference.interpreter.classes import moved_along
-from torchlint.inference.interpreter.comprehensions import Comprehensions
-from torchlint.inference.interpreter.decorators import is_resumed_alike
-from torchlint.inference.interpreter.deferred_scopes import scope_of
-from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.interpreter.filled_attributes import Filled
-from torchlint.inference.interpreter.freezing import Freezing
-from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_setting
-from torchlint.inference.interpreter.narrowing import Guard
-from torchlint.inference.interpreter.truth import Truth
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ANY,
     NOTHING,
     OTHER,
@@ -31,12 +20,21 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    claimed_like,
-    join,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.interpreter.calls import Calls
+from torchlint.inference.interpreter.classes import moved_along
+from torchlint.inference.interpreter.comprehensions import Comprehensions
+from torchlint.inference.interpreter.decorators import is_resumed_alike
+from torchlint.inference.interpreter.deferred_scopes import scope_of
+from torchlint.inference.interpreter.environment import Env
+from torchlint.inference.interpreter.filled_attributes import Filled
+from torchlint.inference.interpreter.freezing import Freezing
+from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_setting
+from torchlint.inference.interpreter.narrowing import Guard
+from torchlint.inference.interpreter.truth import Truth
+from torchlint.inference.lattice import any_element, claimed_like, join, join_all, without_cuda
 from torchlint.inference.models import functions, libraries, nn, tensors
 from torchlint.inference.models.builtins import literal
 from torchlint.inference.models.call_arguments import Arguments
@@ -86,7 +84,7 @@ class Expressions:
         """Return an expression's value; names that it binds (``:=``) are bound in ``env``."""
         handler = _HANDLERS.get(type(node))
         known = handler(self, node, env) if handler else UNKNOWN
-        self.values[node] = value = known.without_cuda() if env.without_cuda else known
+        self.values[node] = value = without_cuda(known) if env.without_cuda else known
         self.modes[node] = env.mode
         return value
 
@@ -254,7 +252,7 @@ class Expressions:
         for key, inner in zip(node.keys, node.values, strict=True):
             value = self.evaluate(inner, env)
             if key is None:
-                members.append(value.element())
+                members.append(any_element(value))
                 continue
             name = self.evaluate(key, env).const
             members.append(value)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from torchlint.facts.value import NOTHING, UNKNOWN, Kind, Mode, Value, of_kind
 from torchlint.inference.hints import Resolve, foreign_object
 from torchlint.inference.hints import value_of as annotated_value
 from torchlint.inference.interpreter.classes import Classes, object_of
@@ -22,7 +23,7 @@ from torchlint.inference.interpreter.parameters import Binding
 from torchlint.inference.interpreter.project import MARK, Effort, Project
 from torchlint.inference.interpreter.statements import Flow
 from torchlint.inference.interpreter.summaries import Summaries, place_of
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Mode, Value, annotated, join, join_all, of_kind
+from torchlint.inference.lattice import annotated, join, join_all
 from torchlint.inference.models import grad_mode
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import last_word_of_name, names_other_accelerators, says_accelerator

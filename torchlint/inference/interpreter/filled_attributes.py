@@ -6,7 +6,8 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Reason, Value, join, of_kind
+from torchlint.facts.value import NOTHING, UNKNOWN, Kind, Reason, Value, of_kind
+from torchlint.inference.lattice import join
 from torchlint.inference.program.fillings import is_of_another
 
 if TYPE_CHECKING:

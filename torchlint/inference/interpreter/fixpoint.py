@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from torchlint.inference.lattice import UNKNOWN, Value, join
+from torchlint.facts.value import UNKNOWN, Value
+from torchlint.inference.lattice import join
 
 _Made = TypeVar("_Made")
 

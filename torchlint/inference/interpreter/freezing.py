@@ -10,8 +10,9 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import NOTHING, Device, Dtype, Grad, Kind, Reason, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import NOTHING, Device, Dtype, Grad, Kind, Reason, Value, join
+from torchlint.inference.lattice import join
 from torchlint.inference.models import nn
 from torchlint.inference.models.containers import is_moved_along
 from torchlint.inference.models.devices import last_word_of_name

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
 from torchlint.inference.interpreter.class_texts import Class
 from torchlint.inference.interpreter.project import MARK
-from torchlint.inference.lattice import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value
 from torchlint.inference.models import functions
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.devices import is_settings, last_word_of_name

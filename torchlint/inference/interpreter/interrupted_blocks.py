@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import NOTHING, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import NOTHING, Value, join_all
+from torchlint.inference.lattice import join_all
 from torchlint.inference.models.devices import last_word_of_name
 
 if TYPE_CHECKING:

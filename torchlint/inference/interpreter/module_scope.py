@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import NOTHING, UNKNOWN, Value
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.statements import Flow
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Value, join, join_all
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.models.operations import operations
 from torchlint.inference.program.bindings import lines_of
 from torchlint.inference.program.frameworks import imports_torch

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from torchlint.facts.value import ANY, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import ANY, Device, Dtype, Grad, Kind, Mode, Reason, Value, join_all
+from torchlint.inference.lattice import join_all
 from torchlint.inference.models.operations import CASTS, LEGACY_DTYPES, leaf
 from torchlint.inference.models.tensors import dtype_bits, dtype_name
 from torchlint.inference.program.imports import path_of

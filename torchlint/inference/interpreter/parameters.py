@@ -6,25 +6,14 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, of_kind
 from torchlint.inference.hints import argument_types
 from torchlint.inference.interpreter.dataset_samples import as_sample
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.heuristics import NO_TENSOR, is_command, is_plain, without_graph
 from torchlint.inference.interpreter.index_arguments import indices
 from torchlint.inference.interpreter.pytest_fixtures import handed
-from torchlint.inference.lattice import (
-    UNKNOWN,
-    Device,
-    Dtype,
-    Grad,
-    Kind,
-    Reason,
-    Value,
-    annotated,
-    join_all,
-    of_kind,
-    with_facts_throughout,
-)
+from torchlint.inference.lattice import annotated, join_all, with_facts_throughout
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.program.forward_hooks import is_output
 from torchlint.syntax.ast_index import Function

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import Kind, Value, of_kind
 from torchlint.inference.interpreter.fixpoint import Rounds
-from torchlint.inference.lattice import Kind, Value, of_kind
 from torchlint.inference.program.module_files import Location, file_of, seen_from
 from torchlint.source import files
 from torchlint.source.text import SourceError, decode

@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.inference.lattice import UNKNOWN, Value, join_all
+from torchlint.facts.value import UNKNOWN, Value
+from torchlint.inference.lattice import join_all
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import last_word_of_name, says_accelerator
 from torchlint.syntax.ast_index import AstIndex, Function

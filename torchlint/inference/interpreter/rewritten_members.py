@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import Kind, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import Kind, Value
 from torchlint.inference.program.imports import path_of
 from torchlint.syntax.ast_index import AstIndex
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from torchlint.facts.value import NOTHING, UNKNOWN, Grad, Kind, Mode, Value, of_kind
 from torchlint.inference.interpreter.aliases import LINKS, Aliases
 from torchlint.inference.interpreter.environment import Env, joined_modes, lifted
 from torchlint.inference.interpreter.expressions import Expressions
 from torchlint.inference.interpreter.freezing import MARK, after_grad_request
 from torchlint.inference.interpreter.interrupted_blocks import at_early_end, may_take_errors
 from torchlint.inference.interpreter.rewritten_members import write_back
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Grad, Kind, Mode, Value, join, of_kind
+from torchlint.inference.lattice import join
 from torchlint.inference.models import nn, tensors
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import holding, lengthened, part

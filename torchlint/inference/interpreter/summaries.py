@@ -7,25 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from torchlint.facts.value import NOTHING, UNKNOWN, Grad, Kind, Mode, Reason, Value, of_kind
 from torchlint.inference.interpreter.call_reasons import Origins, origins, through, told_anew
 from torchlint.inference.interpreter.class_texts import CONSTRUCTOR
 from torchlint.inference.interpreter.environment import Env
 from torchlint.inference.interpreter.project import MOST_DEPTH, Effort
 from torchlint.inference.interpreter.shared_memory import linked_roots
 from torchlint.inference.interpreter.statements import Flow
-from torchlint.inference.lattice import (
-    NOTHING,
-    UNKNOWN,
-    Grad,
-    Kind,
-    Mode,
-    Reason,
-    Value,
-    join,
-    join_all,
-    made_under,
-    of_kind,
-)
+from torchlint.inference.lattice import join, join_all, made_under
 from torchlint.inference.models import nn
 from torchlint.inference.models.call_arguments import Arguments, SetsAttribute
 from torchlint.inference.models.devices import last_word_of_name

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Value
 from torchlint.inference.interpreter.environment import Env
-from torchlint.inference.lattice import Device, Dtype, Grad, Kind, Value
 from torchlint.inference.models.builtins import STRING_METHODS
 from torchlint.inference.models.devices import place_named
 from torchlint.inference.models.operations import leaf

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from torchlint.inference.lattice import NOTHING, UNKNOWN, Kind, Value, join, join_all, of_kind
+from torchlint.facts.value import NOTHING, UNKNOWN, Kind, Value, of_kind
+from torchlint.inference.lattice import any_element, join, join_all
 from torchlint.inference.models.call_arguments import Arguments, joined_operands
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import string
@@ -185,7 +186,7 @@ def _extreme(call: Call) -> Value:
 def _summands(call: Call, most: int | None = None) -> list[Value]:
     """Return what ``sum``, ``max`` and ``min`` go through, of the first arguments alone where a number says so."""
     inputs = list(call.given.positional[:most])
-    return [inputs[0].element()] if len(inputs) == 1 and not inputs[0].must(Kind.TENSOR) else inputs
+    return [any_element(inputs[0])] if len(inputs) == 1 and not inputs[0].must(Kind.TENSOR) else inputs
 
 
 def _computed(call: Call, joined: Value) -> Value:

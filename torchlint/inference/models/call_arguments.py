@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from torchlint.inference.lattice import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, join_all
+from torchlint.facts.value import UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value
+from torchlint.inference.lattice import join_all
 from torchlint.syntax.signatures import parameters, positional_parameters
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from torchlint.inference.lattice import ABSENT, Kind, Value, claimed_like, claimed_throughout
+from torchlint.facts.value import ABSENT, Kind, Value
+from torchlint.inference.lattice import claimed_like, claimed_throughout
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.operations import leaf, operations
 

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import (
-    ANY,
-    UNKNOWN,
-    Device,
-    Grad,
-    Kind,
-    Mode,
-    Value,
-    claimed_like,
-    join,
-    join_all,
-    of_kind,
-    stronger_reason,
-)
+from torchlint.facts.value import ANY, UNKNOWN, Device, Grad, Kind, Mode, Value, of_kind
+from torchlint.inference.lattice import any_element, claimed_like, join, join_all, stronger_reason
 from torchlint.inference.models import named_tuples
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
@@ -61,9 +49,9 @@ def _part(value: Value) -> Value:
     if not value.kind:
         return value
     if value.must(Kind.MODULE) and (value.items or value.member is not None):
-        return moved_with(value, value.element())
+        return moved_with(value, any_element(value))
     if value.items is not None or value.member is not None:
-        return value.element() if value.items != () else UNKNOWN
+        return any_element(value) if value.items != () else UNKNOWN
     if value.must(Kind.TENSOR):
         return value.having(rank=None, names=frozenset(), instance=frozenset(), const=None)
     if value.must(Kind.ARRAY | Kind.SCALAR) and value.may(Kind.ARRAY):  # numbers have no parts
@@ -116,11 +104,11 @@ def _sliced(base: Value) -> Value:
     if base.must(Kind.SEQUENCE | Kind.SIZE):
         if base.must(Kind.SIZE):
             return base
-        return of_kind(base.kind, member=base.element(), claimed=base.claimed)
+        return of_kind(base.kind, member=any_element(base), claimed=base.claimed)
     if base.must(Kind.STRING):
         return of_kind(Kind.STRING, claimed=base.claimed)
     if base.items is not None or base.member is not None:
-        return base.having(items=None, member=base.element(), rank=None)
+        return base.having(items=None, member=any_element(base), rank=None)
     return part(base).having(kind=base.kind) if base.may(Kind.TENSOR) else part(base)
 
 
@@ -131,7 +119,7 @@ def method(base: Value, name: str, given: Arguments) -> Value | None:
 
 
 def _held(base: Value) -> Value:
-    return base.element() if base.items != () else UNKNOWN
+    return any_element(base) if base.items != () else UNKNOWN
 
 
 def _pairs(call: Call) -> Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from torchlint.inference.lattice import ANY_DEVICE, Device, Dtype, Grad, Kind, Reason, Value
+from torchlint.facts.value import ANY_DEVICE, Device, Dtype, Grad, Kind, Reason, Value
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call

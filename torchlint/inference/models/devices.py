@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.inference.lattice import Device, Kind, Reason, Value, of_kind
+from torchlint.facts.value import Device, Kind, Reason, Value, of_kind
 from torchlint.syntax.signatures import arguments_of
 
 _OF_CUDA = ("cuda", "hip")

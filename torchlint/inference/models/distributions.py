@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.inference.lattice import UNKNOWN, Device, Grad, Mode, Value, tensor
+from torchlint.facts.value import UNKNOWN, Device, Grad, Mode, Value, tensor
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call, functions
 from torchlint.inference.models.tensors import computed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.inference.lattice import Dtype, Grad, Kind, Value, of_kind, tensor
+from torchlint.facts.value import Dtype, Grad, Kind, Value, of_kind, tensor
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.operations import leaf, operations
 from torchlint.inference.models.tables import words

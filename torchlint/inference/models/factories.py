@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from torchlint.inference.lattice import (
-    ANY_DTYPE,
-    UNKNOWN,
-    Device,
-    Dtype,
-    Grad,
-    Kind,
-    Reason,
-    Value,
-    join,
-    join_all,
-    tensor,
-)
+from torchlint.facts.value import ANY_DTYPE, UNKNOWN, Device, Dtype, Grad, Kind, Reason, Value, tensor
+from torchlint.inference.lattice import any_element, join, join_all
 from torchlint.inference.models.call_arguments import Arguments, asked_for_grad
 from torchlint.inference.models.devices import place_of
 from torchlint.inference.models.operations import LEGACY_DTYPES, operations
@@ -154,7 +143,7 @@ def _dtype_of(data: tuple[Value, ...]) -> Dtype:
 def _scalars(value: Value) -> Value:
     """Return the dtype that ``torch.tensor`` would take from Python data, as a tensor's."""
     if value.must(Kind.SEQUENCE) and (value.items is not None or value.member is not None):
-        return _scalars(value.element())
+        return _scalars(any_element(value))
     if isinstance(value.const, bool):
         return tensor(dtype=Dtype.BOOL)
     if value.must(Kind.INTEGER):

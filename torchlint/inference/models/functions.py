@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ANY_DEVICE,
     ANY_DTYPE,
     UNKNOWN,
@@ -18,6 +18,7 @@ from torchlint.inference.lattice import (
     of_kind,
     tensor,
 )
+from torchlint.inference.lattice import any_element
 from torchlint.inference.models import builtins, factories, grad_mode, libraries, nn
 from torchlint.inference.models.call_arguments import Arguments, reduces, stated_reduction
 from torchlint.inference.models.devices import DTYPES, device_value, place_of
@@ -171,7 +172,7 @@ def _called_with(call: Call) -> Value | None:
     module, lent, inputs = (call.given.find(at, name) for at, name in enumerate(_LENDING))
     if module is None or lent is None or not module.must(Kind.MODULE):
         return None
-    held = lent.element() if lent.may(Kind.SEQUENCE) else UNKNOWN
+    held = any_element(lent) if lent.may(Kind.SEQUENCE) else UNKNOWN
     own = Grad.UNKNOWN if held.grad == Grad.DETACHED else Grad.ATTACHED  # most lend all of them
     grad = held.grad | (own if module.grad & Grad.ATTACHED else Grad(0))
     module = module.having(grad=grad, device=held.device or module.device, why_device=held.why_device)
@@ -201,10 +202,10 @@ def _gradients(call: Call) -> Value:
     """Return the gradients of ``torch.autograd.grad``: where its inputs are, with a graph only if it is asked for."""
     keeps = call.given.find(4, "create_graph")
     inputs = call.given.find(1, "inputs") or UNKNOWN
-    place = inputs if inputs.is_tensor else inputs.element()  # a gradient is where that is which it belongs to
+    place = inputs if inputs.is_tensor else any_element(inputs)  # a gradient is where that is which it belongs to
     made = tensor(Grad.DETACHED, place.device or Device.HOST).having(why_device=place.why_device)
     outputs = call.given.find(0, "outputs") or UNKNOWN
-    live = outputs if outputs.is_tensor else outputs.element()
+    live = outputs if outputs.is_tensor else any_element(outputs)
     if keeps is not None and keeps.const is True and live.grad & Grad.ATTACHED:  # not that of a sum: it is constant
         why = Reason("{code} keeps a graph of the gradient itself", call.given.node, live.why_grad)
         made = made.having(grad=Grad.ATTACHED | Grad.DETACHED, why_grad=why)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from torchlint.inference.lattice import Kind, Mode, Value, of_kind
+from torchlint.facts.value import Kind, Mode, Value, of_kind
 from torchlint.inference.models.operations import leaf
 from torchlint.inference.models.tables import Call, Table, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ANY_DEVICE,
     ANY_DTYPE,
     UNKNOWN,
@@ -16,10 +16,10 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.lattice import join_all
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.containers import part
 from torchlint.inference.models.devices import device_value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from torchlint.inference.lattice import UNKNOWN, Kind, Value, of_kind
+from torchlint.facts.value import UNKNOWN, Kind, Value, of_kind
+from torchlint.inference.lattice import any_element
 from torchlint.inference.models.call_arguments import Arguments
 from torchlint.inference.models.tables import Call
 
@@ -60,4 +61,4 @@ def replaced(call: Call) -> Value:
 def as_dictionary(call: Call) -> Value:
     """Return ``named._asdict()``."""
     fields = call.receiver
-    return fields.having(items=None, member=fields.element()) if fields.keys else UNKNOWN
+    return fields.having(items=None, member=any_element(fields)) if fields.keys else UNKNOWN

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ABSENT,
     ANY_DEVICE,
     ANY_DTYPE,
@@ -19,10 +19,10 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.lattice import any_element, join_all
 from torchlint.inference.models import libraries
 from torchlint.inference.models.call_arguments import Arguments, reduces, stated_reduction
 from torchlint.inference.models.data_parallel import WRAPPING, wrapped, wrapper
@@ -155,7 +155,7 @@ def _sequential(call: Call) -> Value:
 
 def _module_holder(call: Call) -> Value:
     held = call.given.positional[:1]
-    return _module(call).having(member=held[0].element() if held else None)
+    return _module(call).having(member=any_element(held[0]) if held else None)
 
 
 def _parameter_holder(call: Call) -> Value:
@@ -164,7 +164,7 @@ def _parameter_holder(call: Call) -> Value:
     if held is None or not held.must(Kind.SEQUENCE):
         return _module(call)
     items = tuple(map(_as_parameter, held.items)) if held.items is not None else None
-    member = _as_parameter(held.element()) if items is None else None
+    member = _as_parameter(any_element(held)) if items is None else None
     placed = join_all(items) if items is not None else member or UNKNOWN
     place, why = (placed.device, placed.why_device) if placed.is_tensor else (Device.HOST, None)
     return _module(call).having(items=items, member=member, device=place, why_device=why)

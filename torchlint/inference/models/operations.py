@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
-from torchlint.inference.lattice import Kind
+from torchlint.facts.value import Kind
 from torchlint.inference.models.tables import words
 
 SEVERAL = words("""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from torchlint.inference.lattice import ABSENT, ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, claimed_like, join, of_kind
+from torchlint.facts.value import ABSENT, ANY, ANY_DTYPE, Dtype, Kind, Mode, Value, of_kind
+from torchlint.inference.lattice import any_element, claimed_like, join
 from torchlint.inference.models import tensors
 from torchlint.inference.models.call_arguments import joined_operands
 
@@ -66,9 +67,9 @@ def _without_tensors(left: Value, right: Value, operator: ast.operator) -> Value
     if left.must(Kind.INTEGER) and right.must(Kind.INTEGER) and not isinstance(operator, ast.Div):
         return of_kind(Kind.INTEGER)
     if left.must(Kind.SEQUENCE) and right.must(Kind.SEQUENCE):
-        return of_kind(Kind.SEQUENCE, member=join(left.element(), right.element()))
+        return of_kind(Kind.SEQUENCE, member=join(any_element(left), any_element(right)))
     if left.must(Kind.SEQUENCE) and isinstance(operator, ast.Mult):
-        return left.having(items=None, member=left.element())
+        return left.having(items=None, member=any_element(left))
     if left.may(Kind.ARRAY) or right.may(Kind.ARRAY):
         return of_kind((left.kind | right.kind) & (Kind.ARRAY | Kind.SCALAR | Kind.OTHER) or Kind.ARRAY)
     if left.may(Kind.STRING):

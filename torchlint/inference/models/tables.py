@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Generic, TypeVar
 
-from torchlint.inference.lattice import UNKNOWN, Kind, Mode, Value, of_kind
+from torchlint.facts.value import UNKNOWN, Kind, Mode, Value, of_kind
 from torchlint.inference.models.call_arguments import Arguments
 
 _Effect = TypeVar("_Effect")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.inference.lattice import (
+from torchlint.facts.value import (
     ABSENT,
     ANY_DTYPE,
     UNKNOWN,
@@ -15,11 +15,10 @@ from torchlint.inference.lattice import (
     Mode,
     Reason,
     Value,
-    join,
-    join_all,
     of_kind,
     tensor,
 )
+from torchlint.inference.lattice import join, join_all
 from torchlint.inference.models.call_arguments import Arguments, as_plain_operand, asked_for_grad, joined_operands
 from torchlint.inference.models.devices import DTYPES, is_dtype, place_of, seems_device, seems_dtype
 from torchlint.inference.models.dtypes import never_dtype, result_dtype, with_indices

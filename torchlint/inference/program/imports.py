@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from torchlint.inference.lattice import Kind, Value, of_kind
+from torchlint.facts.value import Kind, Value, of_kind
 from torchlint.syntax.ast_index import AstIndex
 from torchlint.syntax.places import root_of_place
 

@@ -17,6 +17,7 @@ from torchlint.rules.api import (
     Kind,
     Reason,
     Value,
+    any_element,
     handed_to,
     is_called_self,
     is_settings,
@@ -169,7 +170,7 @@ def _is_of_settings(node: ast.Attribute) -> bool:
 
 
 def _may_hold_it(value: Value) -> bool:
-    return _may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(value.element()))
+    return _may_be_there(value) or (value.may(Kind.SEQUENCE) and _may_be_there(any_element(value)))
 
 
 def begun_by(reason: Reason | None, context: FileContext) -> ast.arg | None:

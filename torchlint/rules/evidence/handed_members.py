@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from torchlint.rules.api import Device, FileContext, Function, Kind, Value, handed_to
+from torchlint.rules.api import Device, FileContext, Function, Kind, Value, any_element, handed_to
 from torchlint.rules.evidence.accelerator_places import Place, is_building_a_module, place_of_members
 from torchlint.rules.evidence.calls_in_sight import calls_of
 from torchlint.rules.evidence.local_bindings import bound_at
@@ -77,7 +77,7 @@ def _part(value: Value, path: tuple[Step, ...]) -> Value:
         elif isinstance(step, int) and value.items is not None and -len(value.items) <= step < len(value.items):
             value = value.items[step]
         elif step is _ANY or not (value.items or value.keys):
-            value = value.element()
+            value = any_element(value)
         else:
             return Value()
     return value

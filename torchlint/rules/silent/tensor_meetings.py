@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TypeGuard
 
-from torchlint.rules.api import Device, FileContext, Kind, handed_to, leaf
+from torchlint.rules.api import Device, FileContext, Kind, any_element, handed_to, leaf
 from torchlint.rules.evidence.accelerator_places import (
     is_building,
     is_building_a_module,
@@ -412,7 +412,7 @@ def _is_carried(name: ast.Name, use: ast.Name, places: list[ast.Name | ast.arg],
 
 def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
     """Whether a tensor is on the host, or it may be on a path on which it is the one that is followed."""
-    value = context.value(node) if trail.at is None else context.value(node).element()
+    value = context.value(node) if trail.at is None else any_element(context.value(node))
     if trail.is_on_a_path or trail.is_computed:
         return value.may(Kind.TENSOR) and value.device != Device.ACCELERATOR
     return value.is_tensor and value.device == Device.HOST

@@ -111,7 +111,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, operations
+from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element, operations
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -286,7 +286,9 @@ def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
         return True  # `x.size(0)`
     if scope is None or not known.is_tensor:
         is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
-        return (is_size or not known.claimed) and not (known.must(Kind.SEQUENCE) and known.element().may(Kind.TENSOR))
+        return (is_size or not known.claimed) and not (
+            known.must(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
+        )
     uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
     return all(
         isinstance(context.parent(each), ast.Attribute) or is_read(each, context) for each in uses if each is not name

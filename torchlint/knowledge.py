@@ -1,0 +1,163 @@
+"""The one door to what is known of programs: it opens a file, says what may be asked, and asks again what was asked."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from torchlint.diagnostics.model import Settings
+    from torchlint.facts.callers import Asked, CallerEvidence, CallSite
+    from torchlint.facts.value import Mode, Reason, Value
+    from torchlint.inference.program.project_texts import Question
+    from torchlint.inference.program.project_view import ProjectView
+    from torchlint.source.text import Source
+    from torchlint.syntax.ast_index import AstIndex, Function
+
+
+class Knowledge(Protocol):
+    """What may be asked of one file; nothing is looked at before it is asked for, and all of it lasts until the end."""
+
+    index: AstIndex
+    settings: Settings
+
+    # ------------------------------------------------------------------ values
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the standard library's parser reads the file: else nothing is known of its values."""
+
+    @property
+    def presuming(self) -> Self:
+        """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
+
+    def value(self, node: ast.expr) -> Value:
+        """Return what is known of an expression's value where it stands."""
+
+    def mode(self, node: ast.expr) -> Mode:
+        """Return the grad modes in which an expression may be evaluated."""
+
+    def why(self, reason: Reason | None) -> tuple[str, ...]:
+        """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
+
+    def names_of(self, node: ast.expr) -> frozenset[str]:
+        """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
+
+    def own_object(self, node: ast.expr | ast.arg) -> Value | None:
+        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
+
+    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+
+    # ------------------------------------------------------------------ the project's own calls
+    def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
+        """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""
+
+    def calls_elsewhere(self, function: Function, home: Self) -> tuple[CallSite, ...]:
+        """Return where other files than tests surely call a function of a file."""
+
+    def is_called_without_grad(self, node: ast.expr) -> bool:
+        """Whether the project's own calls reach a place in no grad mode."""
+
+    def file_of(self, site: CallSite) -> Self:
+        """Return what is known of the file in which a call stands."""
+
+    def spelled_place(self, site: CallSite) -> str:
+        """Spell a call with its line and, from another file, its path."""
+
+    # ------------------------------------------------------------------ what the file works with
+    @property
+    def packages(self) -> frozenset[str]:
+        """The packages that the file imports from, by their first word."""
+
+    @property
+    def works_with_torch(self) -> bool:
+        """Whether an object of which nothing is known may be a tensor: the file imports torch."""
+
+    @property
+    def may_hold_tensors(self) -> bool:
+        """Whether a tensor may be met at all: here, or from another file of the project, or from pytest."""
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether the file imports a library whose objects have a tensor's words too, or may do so."""
+
+    @property
+    def is_test(self) -> bool:
+        """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
+
+    def may_be_torch(self, node: ast.expr) -> bool:
+        """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
+
+    def speaks_of_accelerators(self, node: ast.AST) -> bool:
+        """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
+
+    # ------------------------------------------------------------------ what the answers rest on
+    @property
+    def other_texts(self) -> ProjectView:
+        """What the project's other files say of which a fix must know."""
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What was read beside the file itself: :attr:`FileResult.reads`."""
+
+    @property
+    def asked(self) -> dict[Question, str | None]:
+        """The questions about all texts of the project that were asked so far, with the answers."""
+
+    def close(self) -> None:
+        """Let go of all that is known: nothing can be asked any more."""
+
+
+# ---------------------------------------------------------------------- one file; who only asks again loads no engine
+def analyse(index: AstIndex, settings: Settings, path: str | None = None) -> Knowledge:
+    """Begin what is known of a file; with its absolute path, other files of its project are read on demand."""
+    from torchlint.inference.query import Analysis
+
+    return Analysis(index, settings, path)
+
+
+def analyse_unparsed(source: Source, settings: Settings) -> Knowledge:
+    """Begin what is known of a file that the standard library's parser refuses."""
+    from torchlint.inference.query import Analysis, NothingKnown
+
+    known: Analysis = NothingKnown(source, settings)
+    return known
+
+
+def any_element(value: Value) -> Value:
+    """Return what iterating over or indexing into a value may give."""
+    from torchlint.inference import lattice
+
+    return lattice.any_element(value)
+
+
+# ---------------------------------------------------------------------- all texts of a project
+def ask(question: Question) -> str | None:
+    """Answer a question about all texts of a project as they are, or were when this process looked at them last."""
+    from torchlint.inference.program import project_texts
+
+    return project_texts.ask(question)
+
+
+def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
+    """Whether all questions have the answers that they had."""
+    from torchlint.inference.program import project_texts
+
+    return project_texts.still_answered(asked)
+
+
+def look_again() -> None:
+    """Have files read anew when the next question is asked: they may have changed."""
+    from torchlint.inference.program import project_texts
+
+    project_texts.look_again()
+
+
+def python_files(root: str) -> list[str] | None:
+    """Return the paths of the Python files of a project; None where they are too many."""
+    from torchlint.inference.program import source_files
+
+    return source_files.python_files(root)
