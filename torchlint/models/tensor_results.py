@@ -1,0 +1,424 @@
+"""What methods and attributes of tensors, and the functions of torch that compute, give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from torchlint.models import torch_functions
+from torchlint.models.combined_operands import combined, united
+from torchlint.models.descent import descend, truth_of
+from torchlint.models.dtype_promotion import divided, real_parts, reduced
+from torchlint.models.inplace_changes import after_method
+from torchlint.models.operation_sets import (
+    FACTORY_METHODS,
+    FUNCTIONS,
+    KEEPS_GRAD,
+    KEEPS_GRAD_INPLACE,
+    KEEPS_GRAD_SOMETIMES,
+    KEEPS_INTEGERS,
+    METHODS,
+    NEVER,
+    NO_TENSOR,
+    changes_in_place,
+    scalar_arguments,
+    words,
+)
+from torchlint.models.operator_results import arithmetic, comparison
+from torchlint.models.rank_rules import higher, lower, multiplied, of_result
+from torchlint.models.result_forms import never_dtype, shaped
+from torchlint.models.tensor_factories import factory, made_by_method
+from torchlint.models.tensor_moves import MOVES, cast, dtype_of, moved, told_dtype
+from torchlint.models.unknown_results import unknown_call
+from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
+from torchlint.semantic.graph import SLICE, CallArguments, Node
+from torchlint.values.abstract import (
+    AN_ARRAY,
+    AN_INTEGER,
+    ANY_DTYPE,
+    ANY_RANK,
+    ARRAY,
+    BFLOAT16,
+    BOOL,
+    BOTTOM,
+    DEVICE,
+    DTYPE,
+    FLOAT16,
+    FLOAT32,
+    FLOATING,
+    INT64,
+    INTEGER,
+    NO_REFERENCES,
+    NONE,
+    NOTHING,
+    NUMBER,
+    OF_ATTR,
+    OF_CALL,
+    SAFE,
+    SCALAR,
+    SEQUENCE,
+    SIZE,
+    TENSOR,
+    Abstract,
+    join,
+    of_kind,
+    unknown,
+)
+from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Oracle, Path
+from torchlint.values.contexts import Context
+from torchlint.values.references import ConstantRef
+
+__all__ = [
+    "arithmetic", "comparison", "subscripted", "tensor_attribute", "tensor_element", "tensor_method", "torch_function",
+]  # fmt: skip
+
+_NUMBERS_TOO: Final = words("""
+    add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow float_power where masked_fill
+    clamp clip clamp_min clamp_max lerp rsub xlogy fill copysign ldexp scatter index_fill index_put bitwise_and
+    bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift eq ne lt le gt ge greater less greater_equal
+    less_equal not_equal isin searchsorted bucketize quantile nanquantile normal full_like repeat_interleave
+    special_zeta zeta heaviside
+""")
+"""Operations that take numbers where they take tensors: there an operand of which nothing is known may be one."""
+_LIKE_FIRST_DTYPE: Final = words("""
+    gather index_select take take_along_dim masked_select masked_fill scatter scatter_add scatter_reduce index_add
+    index_copy index_fill index_put index_reduce repeat_interleave masked_scatter put select_scatter slice_scatter
+    diagonal_scatter grid_sample batch_norm layer_norm group_norm instance_norm multi_head_attention_forward
+    embedding_renorm
+""")
+"""Operations whose further tensors say where, or are cast: the first one decides the dtype."""
+_WEIGHTED: Final = words("embedding embedding_bag")
+"""Functions of indices, whose second tensor decides the dtype."""
+
+
+# ---------------------------------------------------------------------- methods
+def tensor_method(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
+    """Return what a path leads to in the result of a tensor's method; ``owner`` is a value of kind TENSOR."""
+    row = _METHOD_ROWS.get(word)
+    if row is not None:
+        return descend(row(site, owner), path)
+    if word in MOVES:
+        return moved(site, owner, word, path)
+    if word in FACTORY_METHODS or word == "new":
+        return made_by_method(site, owner, word, path)
+    if word in NO_TENSOR:
+        return descend(of_kind(NO_TENSOR[word]), path)
+    if changes_in_place(word):
+        return descend(after_method(site, owner, word), path)
+    if word in METHODS:
+        return _operation(site, word, word, path, owner)
+    return unknown_call(site, path, (owner,))
+
+
+def _detached(_: CallSite, owner: Abstract) -> Abstract:
+    return owner.detached().plain()
+
+
+def _array(_: CallSite, __: Abstract) -> Abstract:
+    return AN_ARRAY
+
+
+def _itself(_: CallSite, owner: Abstract) -> Abstract:
+    return owner.plain()
+
+
+def _item(_: CallSite, owner: Abstract) -> Abstract:
+    return of_kind(_number_kinds(owner.dtype))
+
+
+def _number_kinds(dtype: int) -> int:
+    return (INTEGER if dtype & ~FLOATING & ~BOOL else 0) | (SCALAR if dtype & (FLOATING | BOOL) else 0) or NUMBER
+
+
+def _nested_list(_: CallSite, owner: Abstract) -> Abstract:
+    return of_kind((_number_kinds(owner.dtype) if owner.rank & 1 else 0) | (SEQUENCE if owner.rank & ~1 else 0))
+
+
+def _size(site: CallSite, _: Abstract) -> Abstract:
+    dim = site.value(0, "dim")
+    if dim is None:
+        return of_kind(SIZE | INTEGER if site.given.starred or site.given.spread else SIZE)
+    return AN_INTEGER if not dim.kind & NONE else of_kind(SIZE | INTEGER)
+
+
+def _requiring_grad(site: CallSite, owner: Abstract) -> Abstract:
+    return after_method(site, owner, "requires_grad_")
+
+
+_METHOD_ROWS: Final[dict[str, Callable[[CallSite, Abstract], Abstract]]] = {
+    "detach": _detached, "detach_": _detached, "numpy": _array, "__array__": _array, "item": _item,
+    "tolist": _nested_list, "size": _size, "requires_grad_": _requiring_grad, "pin_memory": _itself,
+    "share_memory_": _itself, "__deepcopy__": _itself, "as_subclass": _itself, "rename": _itself,
+}  # fmt: skip
+"""Methods of which more is known than what was measured."""
+
+
+# ---------------------------------------------------------------------- functions
+_COMPUTING: Final = (
+    "torch.nn.functional.", "torch.fft.", "torch.linalg.", "torch.special.", "torch.sparse.", "torch.functional.",
+    "torch.signal.", "torch.nn.attention.",
+)  # fmt: skip
+"""Modules of torch whose functions compute tensors of tensors, measured or not."""
+_METHOD_OF_CLASS: Final = "torch.Tensor."
+
+
+class _UnboundSite(CallSite):
+    """A call of a method through its class, ``torch.Tensor.add(x, y)``: the arguments begin behind the tensor."""
+
+    def __init__(self, site: CallSite) -> None:
+        super().__init__(site.asker, site.node, site.context)
+        given = site.given
+        starred = frozenset(each - 1 for each in given.starred if each)
+        self.given = CallArguments(given.positional[1:], given.keywords, starred, given.spread, given.spelled)
+
+
+def torch_function(site: CallSite, name: str, path: Path) -> Abstract:
+    """Return what a path leads to in the result of a function of torch, by its full name."""
+    if name.startswith(_METHOD_OF_CLASS):
+        owner = site.value(0, "self")
+        if owner is not None and owner.kind & TENSOR:
+            return tensor_method(_UnboundSite(site), owner.but(kind=TENSOR), name[len(_METHOD_OF_CLASS) :], path)
+    name = _CANONICAL.get(name, name).replace("torch.functional.", "torch.")
+    row = torch_functions.row(name)
+    if row is not None:
+        return row(site, path)
+    made = factory(site, name, path)
+    if made is not None:
+        return made
+    word = name.rpartition(".")[2]
+    if name in NO_TENSOR:
+        return descend(of_kind(NO_TENSOR[name]), path)
+    if changes_in_place(word) and (name in FUNCTIONS or name.startswith(_COMPUTING)):
+        lead = site.value(0, "input")
+        if lead is not None and lead.kind & TENSOR:
+            return descend(after_method(_UnboundSite(site), lead.but(kind=TENSOR), word), path)
+    if name in FUNCTIONS or name.startswith(_COMPUTING):
+        return _operation(site, name, word, path, None)
+    return unknown_call(site, path)
+
+
+_CANONICAL: Final = {
+    "torch._C._nn.gelu": "torch.nn.functional.gelu", "torch.detach": "torch.Tensor.detach",
+    "torch.concatenate": "torch.cat", "torch.concat": "torch.cat",
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------- operations as they were measured
+def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract | None) -> Abstract:
+    """Return what a path leads to in the result of an operation; ``owner`` is the tensor where it is a method."""
+    first = 0 if owner is not None else 1
+    is_numeric = word in _NUMBERS_TOO or (name not in FUNCTIONS and name not in METHODS)
+    operands = [each for each in _operands(site, word, owner) if each.kind & (TENSOR | ARRAY) or is_numeric]
+    if site.given.spread and site.asker.oracle is Oracle.PROOF:
+        operands.append(unknown(OF_CALL, site.node))
+    if path and isinstance(path[0], int) and word in _EACH_ITS_OWN and 0 <= path[0] < len(operands):
+        operands = [operands[path[0]]]
+    tensors = [each for each in operands if each.kind & TENSOR]
+    lead = tensors[0].but(kind=TENSOR, references=NO_REFERENCES) if tensors else BOTTOM
+    made = combined(site.asker, operands, site.node, site.context, is_numeric)
+    rank = of_result(site, word, lead.rank if tensors else ANY_RANK, made.rank, first)
+    if word in ("matmul", "inner") and len(operands) == 2:
+        rank = multiplied(operands[0].rank, operands[1].rank) if word == "matmul" else ANY_RANK
+    if name in NEVER:
+        made = made.detached().but(dtype=never_dtype(name, word, made.dtype), rank=rank)
+        return shaped(site, made, name, word, path, first)
+    keeps = _keeps(site, name, word, tensors) if tensors else False
+    computed = site.asker.under(made, site.node, site.context)
+    computed = cast(computed, _result_dtype(site, name, word, operands, made.dtype))
+    if keeps is not False:
+        handed_on = _handed_on(site, word, lead)
+        computed = handed_on if keeps else join(handed_on, computed.but(dtype=handed_on.dtype))
+    made = _told_dtype(site, word, computed).but(rank=rank)
+    if word == "where" and len(site.given.positional) == 1:
+        made = made.detached().but(dtype=INT64)
+    return shaped(site, made, name, word, path, first)
+
+
+_EACH_ITS_OWN: Final = words("meshgrid broadcast_tensors atleast_1d atleast_2d atleast_3d")
+"""Functions whose results belong to one argument each."""
+
+
+_INDEX_POSITIONS: Final = {
+    **dict.fromkeys(words("""
+        gather index_select scatter scatter_add index_add index_copy index_fill scatter_reduce index_reduce
+    """), 2),
+    **dict.fromkeys(words("""
+        take take_along_dim masked_select masked_fill index_put repeat_interleave masked_scatter put nll_loss ctc_loss
+    """), 1),
+    **dict.fromkeys(words("where embedding embedding_bag one_hot"), 0),
+}  # fmt: skip
+"""Where operations are given indices or a mask, which carry no gradient; the tensor has the position 0."""
+_INDEX_WORDS: Final = words("index indices mask condition repeats attn_mask key_padding_mask")
+
+
+def _operands(site: CallSite, word: str, owner: Abstract | None) -> list[Abstract]:
+    """Return what an operation computes with: its tensors and numbers, those in lists one by one."""
+    given, skipped = site.given, scalar_arguments(word)
+    offset = 0 if owner is None else 1
+    index = _INDEX_POSITIONS.get(word, -1)
+    found: list[Abstract] = []
+    if owner is not None:
+        found.append(owner if index != 0 else _as_index(owner))
+    for position, node in enumerate(given.positional):
+        if str(position + offset) not in skipped:
+            each = _operand(site, node, position in given.starred)
+            found += map(_as_index, each) if position + offset == index else each
+    for keyword, node in given.keywords.items():
+        if keyword not in skipped and keyword not in _NO_OPERANDS:
+            each = _operand(site, node, False)
+            found += map(_as_index, each) if keyword in _INDEX_WORDS else each
+    return [each for each in found if each.kind]
+
+
+_NO_OPERANDS: Final = words(
+    "dtype device dim axis out requires_grad generator layout pin_memory memory_format keepdim inplace"
+)
+
+
+def _as_index(value: Abstract) -> Abstract:
+    """Return an index or a mask as an operand: it has a place, but nothing to learn from, and no part in the dtype."""
+    return value.detached().but(kind=TENSOR, dtype=BOOL) if value.kind & TENSOR else value
+
+
+def _operand(site: CallSite, node: Node, is_starred: bool) -> list[Abstract]:
+    asker, context = site.asker, site.context
+    if node.op == SEQUENCE_NODE and not is_starred and node.ins:
+        return [found for each in node.ins for found in _operand(site, each, False)]
+    value = asker.value(node, (ANY_ELEMENT,) if is_starred else (), context)
+    if value.kind & SEQUENCE and not value.kind & TENSOR:
+        value = asker.value(node, (ANY_ELEMENT,), context)
+        if value.kind == SEQUENCE:
+            value = asker.value(node, (ANY_ELEMENT, ANY_ELEMENT), context)
+    return [value]
+
+
+_OFF_BY_DEFAULT: Final = words("alpha_dropout feature_alpha_dropout")
+
+
+def _keeps(site: CallSite, name: str, word: str, tensors: list[Abstract]) -> bool | None:
+    """Return whether an operation hands on its argument, or a view of it; None where that depends."""
+    if name in KEEPS_GRAD_INPLACE:
+        said = site.value(None, "inplace")
+        if said is None:
+            given = [site.asker.value(each, (), site.context) for each in site.given.positional[1:]]
+            return any(ConstantRef(True, bool) in each.references for each in given)
+        return truth_of(said)
+    if name not in KEEPS_GRAD:
+        return False
+    if word in ("einsum", "tensordot", "cartesian_prod"):
+        return None if len(tensors) < 2 else False
+    if "dropout" in word:
+        training = site.value(2, "training") or site.value(None, "train")
+        if training is None:
+            return None if word in _OFF_BY_DEFAULT else False
+        drops = truth_of(training)
+        return None if drops is None else not drops
+    return None if name in KEEPS_GRAD_SOMETIMES else True
+
+
+def _handed_on(site: CallSite, word: str, lead: Abstract) -> Abstract:
+    """Return the tensor itself or a view of it, which requires grad whatever the mode."""
+    if word in ("real", "imag", "view_as_real"):
+        return lead.but(dtype=real_parts(lead.dtype))
+    if word == "view_as_complex":
+        return lead.but(dtype=lead.dtype & ~FLOATING | FLOATING)
+    given = site.value(0, "dtype") if word == "view" else None
+    if given is not None and given.must(DTYPE):
+        return cast(lead, dtype_of(given) or ANY_DTYPE).but(rank=lead.rank)
+    return lead
+
+
+_REAL: Final = words("abs absolute angle norm std var real imag view_as_real vector_norm matrix_norm")
+_COMPLEX: Final = words("complex polar view_as_complex stft eig eigvals hfft")
+_HALVED: Final = words("""
+    matmul mm bmm mv addmm addmv addbmm baddbmm linear bilinear einsum conv1d conv2d conv3d conv_transpose1d
+    conv_transpose2d conv_transpose3d conv_tbc chain_matmul multi_dot scaled_dot_product_attention prelu
+    multi_head_attention_forward lstm gru lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell tensordot inner dot vdot
+""")
+"""Operations that autocast computes in a half precision, which a caller may have asked for."""
+
+
+def _result_dtype(site: CallSite, name: str, word: str, operands: list[Abstract], given: int) -> int:
+    """Return the dtypes of what is computed; ``given`` are those to which the operands are promoted."""
+    if word in _LIKE_FIRST_DTYPE:
+        return operands[0].dtype if operands[0].kind == TENSOR else ANY_DTYPE
+    if word in _WEIGHTED:
+        return operands[1].dtype if len(operands) > 1 else ANY_DTYPE
+    if word in _REAL:
+        given = real_parts(given)
+    elif word in _COMPLEX or name.startswith("torch.fft."):
+        return FLOATING
+    if word in _HALVED and site.asker.oracle is Oracle.PROOF and given & FLOAT32:
+        given |= FLOAT16 | BFLOAT16
+    if word in ("div", "divide", "true_divide") and "rounding_mode" not in site.given.keywords:
+        return divided(given, site.asker.default_dtype(site.node, site.context))
+    if name in KEEPS_INTEGERS or not given & ~FLOATING:
+        return reduced(word, given)
+    return given | site.asker.default_dtype(site.node, site.context)
+
+
+def _told_dtype(site: CallSite, word: str, made: Abstract) -> Abstract:
+    """Return a result with the dtype that the call asks for, by keyword or by position."""
+    given = site.value(None, "dtype")
+    if given is None and "dtype" in scalar_arguments(word):
+        values = [site.asker.value(each, (), site.context) for each in site.given.positional[1:]]
+        given = next((each for each in values if each.must(DTYPE)), None)
+    return made if given is None or given.must(NONE) else cast(made, told_dtype(given, made.dtype))
+
+
+# ---------------------------------------------------------------------- attributes and elements
+_VIEWS: Final = {"T": 0, "mT": 0, "H": 0, "mH": 0, "real": 0, "imag": 0}
+
+
+def tensor_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
+    """Return an attribute of a tensor; ``at`` is the node to name as the reason of what is not known."""
+    own = owner.but(kind=TENSOR, references=NO_REFERENCES)
+    if word == "data":
+        return own.detached()
+    if word == "grad":  # without a gradient of its own, unless somebody asked for ``create_graph``
+        return join(own.detached(), NOTHING)
+    if word == "device":
+        return Abstract(DEVICE, 0, owner.device or SAFE, 0, 0, device_from=owner.device_from)
+    if word == "dtype":
+        return Abstract(DTYPE, 0, 0, owner.dtype, 0)
+    if word in ("real", "imag"):
+        return own.but(dtype=real_parts(owner.dtype))
+    if word in _VIEWS:
+        return own
+    if word in NO_TENSOR:
+        return of_kind(NO_TENSOR[word])
+    return unknown(OF_ATTR, at)
+
+
+def tensor_element(owner: Abstract, path: Path, key: object) -> Abstract:
+    """Return what a path leads to from an element of a tensor, a view; ``key`` is the constant index, or a mark."""
+    rank = lower(owner.rank) if isinstance(key, int) and not isinstance(key, bool) else ANY_RANK
+    return descend(owner.but(kind=TENSOR, rank=rank, references=NO_REFERENCES), path)
+
+
+def subscripted(asker: Asker, owner: Abstract, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return what a path leads to from ``owner[...]``, for a tensor, an array or a text."""
+    if owner.kind != TENSOR:
+        return descend(owner.plain(), path if node.data is SLICE else (ANY_ELEMENT, *path))
+    if node.data is SLICE or (isinstance(node.data, int) and not isinstance(node.data, bool)):
+        return tensor_element(owner, path, node.data)
+    index = node.ins[1] if len(node.ins) > 1 else None
+    view = owner.but(rank=ANY_RANK, references=NO_REFERENCES)
+    if index is None:
+        return descend(view, path)
+    keys = index.ins if index.op == SEQUENCE_NODE and index.data == "tuple" else (index,)
+    rank, is_view = owner.rank, True
+    for each in keys:
+        value = asker.value(each, (), context)
+        if value.must(NONE):
+            rank = higher(rank)
+        elif value.must(INTEGER):
+            rank = lower(rank)
+        else:
+            rank, is_view = ANY_RANK, False
+    if is_view:
+        return descend(view.but(rank=rank), path)
+    copied = asker.under(view, node, context)
+    return descend(
+        copied if united(asker.value(each, (), context) for each in keys) == TENSOR else join(view, copied), path
+    )
