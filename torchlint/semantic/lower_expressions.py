@@ -1,0 +1,278 @@
+"""What each sort of expression is in the graph, calls aside."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.semantic.bound_names import bind, dotted, join, lookup, rebind
+from torchlint.semantic.branch_tests import narrow
+from torchlint.semantic.formal_parameters import annotation_text, declare
+from torchlint.semantic.graph import (
+    ANYKEY,
+    APPEND,
+    ATTR,
+    COMPREHENSION,
+    CONST,
+    DICT,
+    EITHER,
+    ELEMENT,
+    FUNCTION,
+    GAMMA,
+    GLOBAL,
+    GROW,
+    INDEX,
+    OPAQUE,
+    OPERATION,
+    PHI,
+    PI,
+    SEQUENCE,
+    SPREAD,
+    TEXT_OF_PARTS,
+    TRUTH,
+    FunctionExit,
+    Node,
+)
+from torchlint.semantic.lower_targets import assign, key_of
+from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.MatMult: "@", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Not: "not", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<",
+    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+"""Operators as they are written."""
+
+
+def _constant(st: Lowering, node: ast.Constant) -> Node:
+    if st.annotation and isinstance(node.value, str):
+        return annotation_text(st, node, node.value)
+    return st.node(CONST, (), node.value, node)
+
+
+def _name(st: Lowering, node: ast.Name) -> Node:
+    if st.annotation == "text":
+        return st.node(GLOBAL, (), node.id, node)
+    return lookup(st, node.id, node)
+
+
+def _attribute(st: Lowering, node: ast.Attribute) -> Node:
+    if st.env.attributes:
+        spelled = dotted(node)
+        found = st.env.attributes.get(spelled) if spelled is not None else None
+        if found is not None:
+            return found
+    return st.node(ATTR, (st.expr(node.value),), node.attr, node)
+
+
+def _binary(st: Lowering, node: ast.BinOp) -> Node:
+    return st.node(OPERATION, (st.expr(node.left), st.expr(node.right)), OPERATORS[type(node.op)], node)
+
+
+def _unary(st: Lowering, node: ast.UnaryOp) -> Node:
+    op = TRUTH if isinstance(node.op, ast.Not) else OPERATION
+    if op == OPERATION and isinstance(node.op, ast.USub) and (key := key_of(node)) is not ANYKEY:
+        st.expr(node.operand)
+        return st.node(CONST, (), key, node)
+    return st.node(op, (st.expr(node.operand),), OPERATORS[type(node.op)], node)
+
+
+def _compare(st: Lowering, node: ast.Compare) -> Node:
+    ins = (st.expr(node.left), *[st.expr(each) for each in node.comparators])
+    return st.node(TRUTH, ins, OPERATORS[type(node.ops[0])] if len(node.ops) == 1 else "chain", node)
+
+
+def _either(st: Lowering, node: ast.BoolOp) -> Node:
+    """``and`` and ``or``: each operand is reached only as those before came out."""
+    guards, found, positive = st.guards, [], isinstance(node.op, ast.And)
+    ways = []
+    before, writes = st.env, st.writes
+    for at, each in enumerate(node.values):
+        found.append(st.expr(each))
+        if at == len(node.values) - 1:
+            break
+        ways.append(st.env)
+        st.env = st.env.fork()
+        st.guards = (*st.guards, (found[-1], positive))
+        narrow(st, each, positive)
+    if st.writes == writes:
+        st.env = before
+    else:
+        join(st, [*ways, st.env])
+    st.guards = guards
+    return st.node(EITHER, tuple(found), "and" if positive else "or", node)
+
+
+def _conditional(st: Lowering, node: ast.IfExp) -> Node:
+    test = st.expr(node.test)
+    before, guards, writes = st.env, st.guards, st.writes
+    st.env, st.guards = before.fork(), (*guards, (test, True))
+    narrow(st, node.test, True)
+    then = st.expr(node.body)
+    left = st.env
+    st.env, st.guards = before.fork(), (*guards, (test, False))
+    narrow(st, node.test, False)
+    other = st.expr(node.orelse)
+    st.guards = guards
+    if st.writes == writes:
+        st.env = before
+    else:
+        join(st, [left, st.env], test)
+    return st.node(GAMMA, (then, other), test, node)
+
+
+def _sequence(st: Lowering, node: ast.Tuple | ast.List | ast.Set) -> Node:
+    sort = "tuple" if isinstance(node, ast.Tuple) else "list" if isinstance(node, ast.List) else "set"
+    first = next((at for at, each in enumerate(node.elts) if isinstance(each, ast.Starred)), len(node.elts))
+    made = st.node(SEQUENCE, tuple([st.expr(each) for each in node.elts[:first]]), sort, node)
+    for each in node.elts[first:]:
+        value = st.expr(each)
+        if isinstance(each, ast.Starred):
+            made = st.node(SPREAD, (made, value), None, node)
+        else:
+            made = st.node(GROW, (made, value), APPEND, node)
+    return made
+
+
+def _dictionary(st: Lowering, node: ast.Dict) -> Node:
+    spread = next((at for at, key in enumerate(node.keys) if key is None), len(node.keys))
+    keys, values = [], []
+    for key, value in zip(node.keys[:spread], node.values[:spread], strict=True):
+        assert key is not None
+        st.expr(key)
+        keys.append(key_of(key) if not isinstance(key, ast.Tuple) else ANYKEY)
+        values.append(st.expr(value))
+    made = st.node(DICT, tuple(values), tuple(keys), node)
+    for rest, value in zip(node.keys[spread:], node.values[spread:], strict=True):
+        if rest is None:
+            made = st.node(SPREAD, (made, st.expr(value)), None, node)
+            continue
+        index, word = st.expr(rest), key_of(rest)
+        member = st.expr(value)
+        made = st.node(GROW, (made, member, index) if word is ANYKEY else (made, member), word, node)
+    return made
+
+
+def _subscript(st: Lowering, node: ast.Subscript) -> Node:
+    owner = st.expr(node.value)
+    key = key_of(node.slice)
+    reading = st.annotation
+    if reading and _last_word(node.value) in ("Literal", "Annotated"):
+        st.annotation = ""
+    index = st.expr(node.slice)
+    st.annotation = reading
+    return st.node(INDEX, (owner, index) if key is ANYKEY else (owner,), key, node)
+
+
+def _last_word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _slice(st: Lowering, node: ast.Slice) -> Node:
+    bounds = [each for each in (node.lower, node.upper, node.step) if each is not None]
+    return st.node(SEQUENCE, tuple([st.expr(each) for each in bounds]), "tuple", node)
+
+
+def _named(st: Lowering, node: ast.NamedExpr) -> Node:
+    value = st.expr(node.value)
+    st.by_syntax[node.target] = value
+    bind(st, node.target.id, value)
+    return value
+
+
+def _copied(st: Lowering, node: ast.Await | ast.Starred) -> Node:
+    return st.expr(node.value)
+
+
+def _yielded(st: Lowering, node: ast.Yield | ast.YieldFrom) -> Node:
+    value = st.expr(node.value) if node.value is not None else st.node(CONST, (), None, node)
+    if isinstance(node, ast.YieldFrom):
+        value = st.node(ELEMENT, (value,), None, node)
+    st.fn.yields.append(FunctionExit(value, st.guards, st.env.state))
+    return st.node(OPAQUE, (), "sent", node)
+
+
+def _lambda(st: Lowering, node: ast.Lambda) -> Node:
+    return st.node(FUNCTION, (), declare(st, node, None), node)
+
+
+def _text(st: Lowering, node: ast.JoinedStr) -> Node:
+    for each in node.values:
+        st.expr(each)
+    return st.node(CONST, (), TEXT_OF_PARTS, node)
+
+
+def _formatted(st: Lowering, node: ast.FormattedValue) -> Node:
+    st.expr(node.value)
+    if node.format_spec is not None:
+        st.expr(node.format_spec)
+    return st.node(CONST, (), TEXT_OF_PARTS, node)
+
+
+# ---------------------------------------------------------------------- comprehensions
+def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Node:
+    """A comprehension: its own names are seen nowhere else; what it changes or binds by ``:=`` is."""
+    outer, guards, cls, hidden, writes = st.env, st.guards, st.cls, st.hidden, st.writes
+    is_outermost = st.fn.parent is None and st.outer_names is None
+    if is_outermost:
+        st.outer_names = outer.names
+    st.env, st.cls = outer.fork(), None
+    bodies = len(st.fn.bodies)
+    names: list[tuple[str, Node]] = []
+    for each in node.generators:
+        iterated = st.expr(each.iter)
+        count, around = st.writes, st.targets
+        st.targets = names
+        assign(st, each.target, st.node(ELEMENT, (iterated,), None, each.target))
+        st.targets, st.writes = around, count
+        st.hidden = st.hidden | {word for word, _ in names}
+        for test in each.ifs:
+            st.guards = (*st.guards, (st.expr(test), True))
+            narrow(st, test, True)
+    if isinstance(node, ast.DictComp):
+        key = st.expr(node.key)
+        ins: tuple[Node, ...] = (st.expr(node.value), key)
+    else:
+        ins = (st.expr(node.elt),)
+    inner = st.env
+    st.env, st.guards, st.cls, st.hidden = outer, guards, cls, hidden
+    if is_outermost:
+        st.outer_names = None
+    if len(st.fn.bodies) != bodies:  # a function that is written inside reads the names
+        for word, value in names:
+            st.fn.definitions.setdefault(word, []).append(value)
+    if st.writes != writes:
+        _carry_out(st, inner.names, {word for word, _ in names})
+        for spelled, value in list(outer.attributes.items()):
+            if inner.attributes.get(spelled) is not value:
+                st.env.drop_under(spelled.rpartition(".")[0])
+    return st.node(COMPREHENSION, ins, _COMPREHENSIONS[type(node)], node)
+
+
+_COMPREHENSIONS: dict[type[ast.expr], str] = {
+    ast.ListComp: "list",
+    ast.SetComp: "set",
+    ast.DictComp: "dict",
+    ast.GeneratorExp: "generator",
+}
+
+
+def _carry_out(st: Lowering, names: dict[str, Node], own: set[str]) -> None:
+    """Bind outside what a comprehension, which may have run or not, bound or changed of the names outside."""
+    for word, value in names.items():
+        before = st.env.names.get(word)
+        if before is not value and word not in own and value.op != PI:
+            rebind(st, word, value if before is None else st.node(PHI, (before, value), None, value.at))
+
+
+EXPRESSIONS.update({
+    ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.BinOp: _binary, ast.UnaryOp: _unary,
+    ast.Compare: _compare, ast.BoolOp: _either, ast.IfExp: _conditional, ast.Tuple: _sequence, ast.List: _sequence,
+    ast.Set: _sequence, ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension, ast.DictComp: _comprehension, ast.Subscript: _subscript, ast.Slice: _slice,
+    ast.NamedExpr: _named, ast.Await: _copied, ast.Starred: _copied, ast.Yield: _yielded, ast.YieldFrom: _yielded,
+    ast.Lambda: _lambda, ast.JoinedStr: _text, ast.FormattedValue: _formatted,
+})  # fmt: skip
+for _word, _lower in (("TemplateStr", _text), ("Interpolation", _formatted)):
+    if hasattr(ast, _word):  # from Python 3.14 on
+        EXPRESSIONS[getattr(ast, _word)] = _lower

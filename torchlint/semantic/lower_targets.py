@@ -1,0 +1,145 @@
+"""What an assignment does: to names, attributes and elements, and to the objects that hold them."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind
+from torchlint.semantic.effect_words import SETTERS
+from torchlint.semantic.graph import (
+    ANYKEY,
+    CLASS,
+    CONST,
+    FUNCTION,
+    GROW,
+    IMPORT,
+    ITEM,
+    SEQUENCE,
+    SETTER,
+    SLICE,
+    AttributeStore,
+    MemoryWrite,
+    Node,
+    Span,
+)
+from torchlint.semantic.lowering_state import Lowering
+
+UNCHANGING = frozenset((CONST, FUNCTION, CLASS, IMPORT))
+"""What a name is bound to that no call changes, as far as values are asked for."""
+
+
+def assign(st: Lowering, target: ast.expr, value: Node) -> None:
+    """Bind what stands left of ``=``, in a ``for``, or behind ``as``."""
+    st.by_syntax[target] = value
+    if isinstance(target, ast.Name):
+        bind(st, target.id, value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(st, target.elts, value)
+    elif isinstance(target, ast.Starred):
+        assign(st, target.value, value)
+    elif isinstance(target, ast.Attribute):
+        store_attribute(st, target.value, target.attr, value, target)
+    elif isinstance(target, ast.Subscript):
+        store_item(st, target, value, is_written=True)
+
+
+def _unpack(st: Lowering, targets: list[ast.expr], value: Node) -> None:
+    starred = next((at for at, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
+    if value.op == SEQUENCE and value.data != "set" and starred is None and len(value.ins) == len(targets):
+        for each, member in zip(targets, value.ins, strict=True):
+            assign(st, each, member)
+        return
+    for position, each in enumerate(targets):
+        place = position if starred is None or position < starred else position - len(targets)
+        assign(st, each, st.node(ITEM, (value,), None if position == starred else place, each))
+
+
+def current(st: Lowering, node: ast.expr) -> Node:
+    """Return what an expression is now, where it is a variable; else what it was when it was lowered."""
+    if isinstance(node, ast.Name):
+        found = st.env.names.get(node.id)
+        return found if found is not None else st.expr(node)
+    spelled = dotted(node) if st.env.attributes and isinstance(node, ast.Attribute) else None
+    found = st.env.attributes.get(spelled) if spelled is not None else None
+    return found if found is not None else st.expr(node)
+
+
+def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: Span) -> None:
+    """Set an attribute of what an expression gives."""
+    before = current(st, owner)
+    st.fn.stores.append(AttributeStore(before, word, value, st.guards, len(st.nodes)))
+    if word in SETTERS:
+        change(st, owner, st.node(SETTER, (before, value), word, at))
+    spelled = dotted(owner)
+    if spelled is not None:
+        bind_attribute(st, f"{spelled}.{word}", value)
+
+
+def store_item(st: Lowering, target: ast.Subscript, value: Node, *, is_written: bool) -> None:
+    """Put a value under a key of what an expression gives; ``is_written`` if the object writes its memory by that."""
+    before = current(st, target.value)
+    key = key_of(target.slice)
+    index = st.expr(target.slice)
+    if is_written:
+        st.fn.writes.append(MemoryWrite(before, value, target, len(st.nodes)))
+    change(st, target.value, st.node(GROW, (before, value, index) if key is ANYKEY else (before, value), key, target))
+
+
+def change(st: Lowering, owner: ast.expr, after: Node) -> None:
+    """Give the variable, attribute or element that an expression names the next state of its object."""
+    if isinstance(owner, ast.Name):
+        if not is_fixed(st, owner.id):
+            rebind(st, owner.id, after)
+    elif isinstance(owner, ast.Attribute):
+        store_attribute(st, owner.value, owner.attr, after, owner)
+    elif isinstance(owner, ast.Subscript):
+        store_item(st, owner, after, is_written=False)
+    elif isinstance(owner, ast.NamedExpr):
+        rebind(st, owner.target.id, after)
+    elif is_setdefault(owner):
+        function = owner.func
+        assert isinstance(function, ast.Attribute)
+        before, key = current(st, function.value), key_of(owner.args[0])
+        ins = (before, after, st.expr(owner.args[0])) if key is ANYKEY else (before, after)
+        change(st, function.value, st.node(GROW, ins, key, owner))
+
+
+def is_setdefault(node: ast.expr) -> bool:
+    """Whether a call gives an element that stays in its container."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "setdefault"
+        and bool(node.args)
+        and is_changeable(node.func.value)
+    )
+
+
+def is_changeable(node: ast.expr) -> bool:
+    """Whether a change of what an expression gives can be told to a variable."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name | ast.NamedExpr) or is_setdefault(node)
+
+
+def is_fixed(st: Lowering, word: str) -> bool:
+    """Whether a name is bound to what no call changes: a function, class, module or constant."""
+    found = bound(st, word)
+    if found is not None:
+        return found.op in UNCHANGING
+    definitions = st.fn.file.body.definitions.get(word)
+    return definitions is not None and all(each.op in UNCHANGING for each in definitions)
+
+
+def key_of(index: ast.expr) -> object:
+    """Return the constant key of a subscript, SLICE or ANYKEY."""
+    if isinstance(index, ast.Constant):
+        return index.value
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant):
+        value = index.operand.value
+        return -value if isinstance(value, int | float) else ANYKEY
+    if isinstance(index, ast.Slice) or (
+        isinstance(index, ast.Tuple) and any(isinstance(each, ast.Slice) for each in index.elts)
+    ):
+        return SLICE
+    return ANYKEY

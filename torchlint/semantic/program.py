@@ -1,0 +1,183 @@
+"""The files of a program: where modules lie, and which texts hold a word, each read when somebody asks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final
+
+from torchlint.semantic.module_graph import MOST_BYTES, ModuleGraph
+
+_SKIPPED: Final = frozenset(("node_modules", "__pycache__", "site-packages", "build", "dist"))
+_FOREIGN: Final = frozenset(("torch", "numpy"))
+"""Never the program's own, even beside a folder of that name."""
+
+
+class Program:
+    """All files under a folder. What was read and looked for is kept, so that an answer can say what it rests on."""
+
+    def __init__(self, root: str) -> None:
+        """Take the folder of the project; nothing is listed or read yet."""
+        self.root = os.path.abspath(root)
+        self.looked_for: dict[str, bool] = {}
+        """Paths of files and folders that a module might have been, and whether there was one."""
+        self.read: dict[str, str] = {}
+        """The SHA-256 of each text that was read, by path; of those that could not be read, empty."""
+        self._modules: dict[str, ModuleGraph | None] = {}
+        self._bases: dict[tuple[str, int, str], str | None] = {}
+        self._texts: dict[str, bytes] = {}
+        self._added: set[str] = set()
+
+    # ------------------------------------------------------------------ files
+    def add(self, path: str, text: bytes) -> ModuleGraph:
+        """Take the text of a file from memory, in place of what lies on disk."""
+        path = os.path.abspath(path)
+        self._note(path, text)
+        self._added.add(path)
+        made = self._modules[path] = ModuleGraph(path, text, self)
+        return made
+
+    def file(self, path: str) -> ModuleGraph | None:
+        """Return the file at a path; None where there is none."""
+        if path not in self._modules:
+            found = self._looked_for(path) and os.path.isfile(path)
+            self._modules[path] = ModuleGraph(path, self._text(path), self) if found else None
+        return self._modules[path]
+
+    def _text(self, path: str) -> bytes:
+        """Return a file's bytes; empty where it cannot be read or is larger than anybody's code."""
+        found = self._texts.get(path)
+        if found is None:
+            try:
+                with open(path, "rb") as stream:
+                    found = stream.read(MOST_BYTES + 1)
+            except OSError:
+                self._texts[path] = b""
+                self.read[path] = ""
+                return b""
+            self._note(path, found if len(found) <= MOST_BYTES else b"")
+            found = self._texts[path]
+        return found
+
+    def _note(self, path: str, text: bytes) -> None:
+        self._texts[path] = text
+        self.read[path] = hashlib.sha256(text).hexdigest()
+
+    def _looked_for(self, path: str) -> bool:
+        found = self.looked_for.get(path)
+        if found is None:
+            found = self.looked_for[path] = path in self._added or os.path.exists(path)
+        return found
+
+    # ------------------------------------------------------------------ modules
+    def at(self, base: str) -> ModuleGraph | None:
+        """Return the module whose file is ``base.py`` or ``base/__init__.py``; a package goes before, as in Python."""
+        return self.file(os.path.join(base, "__init__.py")) or self.file(base + ".py")
+
+    def exists(self, base: str) -> bool:
+        """Whether there is a module, or a folder of modules: a namespace package."""
+        return self.at(base) is not None or self._has_modules(base)
+
+    def _has_modules(self, base: str) -> bool:
+        """Whether a folder holds modules, or folders that do, two levels deep."""
+        found = self.looked_for.get(base)
+        if found is None:
+            found = self.looked_for[base] = base != os.path.dirname(self.root) and _holds_modules(base, 2)
+        return found
+
+    def base_of(self, file: ModuleGraph, level: int, module: str) -> str | None:
+        """Return where a module that a file imports lies, without suffix; None for what is not the program's."""
+        key = (os.path.dirname(file.path), level, module)
+        if key not in self._bases:
+            self._bases[key] = self._find(*key)
+        return self._bases[key]
+
+    def _find(self, folder: str, level: int, module: str) -> str | None:
+        words = module.split(".") if module else []
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            base = os.path.join(folder, *words)
+            return base if self._is_inside(base) and self.exists(base) else None
+        if not words or words[0] in _FOREIGN:
+            return None
+        top = folder
+        while self._is_inside(top) and self._looked_for(os.path.join(top, "__init__.py")):
+            top = os.path.dirname(top)
+        starts = (
+            top,
+            folder,
+            self.root,
+            os.path.join(self.root, "src"),
+            os.path.join(self.root, "lib"),
+            os.path.dirname(top),
+        )
+        for start in dict.fromkeys(starts):
+            if self._is_inside(start) and self.exists(base := os.path.join(start, *words)):
+                return base
+        # a folder that a script puts on the path: the one place in the program where such a module lies
+        found = [
+            base for each in self._by_first_word.get(words[0], ()) if self.exists(base := os.path.join(each, *words))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _is_inside(self, path: str) -> bool:
+        return path == self.root or path.startswith(self.root.rstrip(os.sep) + os.sep)
+
+    @cached_property
+    def _by_first_word(self) -> dict[str, list[str]]:
+        """Folders by the modules and packages that lie in them."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths():
+            folder, name = os.path.split(path)
+            if name == "__init__.py":
+                folder, name = os.path.split(folder)
+            found.setdefault(name.removesuffix(".py"), []).append(folder)
+        return found
+
+    # ------------------------------------------------------------------ all files
+    @cached_property
+    def _listed(self) -> list[str]:
+        found: list[str] = []
+        for folder, inner, names in os.walk(self.root):  # follows no links to folders, so there are no circles
+            inner[:] = sorted(each for each in inner if not each.startswith(".") and each not in _SKIPPED)
+            found.extend(os.path.join(folder, each) for each in sorted(names) if each.endswith(".py"))
+        return found
+
+    def paths(self) -> list[str]:
+        """List the Python files of the program, those from memory too."""
+        return [*self._listed, *sorted(self._added.difference(self._listed))]
+
+    def files_with(self, word: str) -> list[ModuleGraph]:
+        """Return the files whose text holds a word."""
+        sought = word.encode()
+        return [file for path in self.paths() if sought in self._text(path) and (file := self.file(path)) is not None]
+
+    def has_text(self, words: Iterable[str]) -> frozenset[str]:
+        """Return which of some words stand in any file of the program, by one search over the bytes."""
+        open_words = {word: word.encode() for word in words}
+        found: set[str] = set()
+        for path in self.paths():
+            if not open_words:
+                break
+            text = self._text(path)
+            for word in [word for word, sought in open_words.items() if sought in text]:
+                found.add(word)
+                del open_words[word]
+        return frozenset(found)
+
+
+def _holds_modules(folder: str, depth: int) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            inner = sorted(entries, key=lambda each: each.name)
+    except OSError:
+        return False
+    if any(each.name.endswith(".py") for each in inner):
+        return True
+    return depth > 1 and any(
+        each.is_dir(follow_symlinks=False) and not each.name.startswith(".") and _holds_modules(each.path, depth - 1)
+        for each in inner
+    )
