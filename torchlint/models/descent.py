@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from functools import lru_cache
 from typing import Final
 
@@ -45,6 +46,8 @@ from torchlint.values.abstract import (
 from torchlint.values.asking import Path, Selector
 from torchlint.values.references import ConstantRef, LibraryRef
 
+BUILTINS: Final = frozenset(vars(builtins))
+"""Names that Python itself binds."""
 WITHOUT_CARRIERS: Final = ANY & ~CARRIES
 """What has neither a gradient nor a place."""
 

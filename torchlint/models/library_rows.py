@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Final
 
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
@@ -43,6 +44,66 @@ MODULE_CONTAINERS: Final = frozenset(
 """Modules that hold others under positions or keys; one that holds nothing is false."""
 
 FOREIGN: Final = OTHER_FRAMEWORKS | WITHOUT_TENSORS
+
+
+_CANONICAL = {
+    "torch.autograd.variable.Variable": "torch.autograd.Variable",
+    "torch.Variable": "torch.autograd.Variable",
+    "torch.nn.parameter.Parameter": "torch.nn.Parameter",
+    "torch.tensor.Tensor": "torch.Tensor",
+    "torch._tensor.Tensor": "torch.Tensor",
+    "torch.functional.F": "torch.nn.functional",
+    "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
+    "torch.utils.data.dataset.Dataset": "torch.utils.data.Dataset",
+    "torch.utils.data.dataset.TensorDataset": "torch.utils.data.TensorDataset",
+    "torch.optim.optimizer.Optimizer": "torch.optim.Optimizer",
+    "numpy.typing.NDArray": "numpy.ndarray",
+    "typing_extensions.cast": "typing.cast",
+    "torch.functional.einsum": "torch.einsum",
+    "np": "numpy",
+}
+_PREFIXES = (
+    ("torch.nn.modules.", "torch.nn."),
+    ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
+    ("torch.nn.parallel.data_parallel.", "torch.nn."),
+    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("torch.autograd.grad_mode.", "torch."),
+    ("pytorch_lightning.", "lightning."),
+    ("lightning.pytorch.", "lightning."),
+    ("torchvision.transforms.v2.", "torchvision.transforms."),
+    ("torchvision.transforms.transforms.", "torchvision.transforms."),
+    ("collections.abc.", "typing."),
+    ("typing_extensions.", "typing."),
+    ("np.", "numpy."),
+)
+_OF_GRAD_MODE = frozenset("no_grad enable_grad set_grad_enabled inference_mode".split())
+
+
+@lru_cache(maxsize=8192)
+def canonical(name: str) -> str:
+    """Return the one spelling of a dotted name: ``torch.autograd.variable.Variable`` is ``torch.autograd.Variable``."""
+    if name in _CANONICAL:
+        return _CANONICAL[name]
+    for prefix, short in _PREFIXES:
+        if name.startswith(prefix):
+            rest = name[len(prefix) :]
+            if short == "torch.nn.":  # torch.nn.modules.linear.Linear
+                return short + next((name[at:] for at in _capitals(name)), rest)
+            return short + rest
+    if name.startswith("torch.autograd.") and name[15:] in _OF_GRAD_MODE:
+        return f"torch.{name[15:]}"
+    return name
+
+
+def _capitals(name: str) -> list[int]:
+    """Return where the words of a dotted name begin that are written with a capital, as classes are."""
+    starts = [0, *(at + 1 for at, each in enumerate(name) if each == ".")]
+    return [at for at in starts if name[at : at + 1].isupper()]
+
+
+def leaf(name: str) -> str:
+    """Return the last word of a dotted name."""
+    return name.rpartition(".")[2]
 
 
 def package_of(name: str) -> str:

@@ -1,0 +1,188 @@
+"""What calling a module gives: layers of torch one by one, modules that hold others, and networks by their name."""
+
+from __future__ import annotations
+
+from torchlint.models.descent import descend, truth_of
+from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
+from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
+from torchlint.models.unknown_results import unknown_call
+from torchlint.values.abstract import (
+    A_SEQUENCE,
+    ANY,
+    ANY_DTYPE,
+    ANY_RANK,
+    FLOATING,
+    INT64,
+    MODULE,
+    MODULE_OUT,
+    NO_REFERENCES,
+    NONE,
+    NOTHING,
+    OF_MODEL,
+    OF_PARAM,
+    OPTION,
+    OTHER,
+    RANKS,
+    SAFE,
+    SEQUENCE,
+    SURE,
+    TENSOR,
+    Abstract,
+    join,
+    join_all,
+    of_kind,
+)
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
+from torchlint.values.references import LibraryInstanceRef
+
+_RECURRENT = frozenset("LSTM GRU RNN".split())
+_ATTENTION = "MultiheadAttention"
+
+
+# ---------------------------------------------------------------------- calling
+def output(site: CallSite, owner: Abstract, operands: list[Abstract], has_live: bool = True) -> Abstract:
+    """Return the tensor that a module computes from its operands.
+
+    What is given what is on the host, and may be there, is there: the operands of a layer meet on one device.
+    """
+    known = [each for each in operands if each.kind == TENSOR] or operands
+    given = join_all(known)
+    grad, grad_from = given.grad or SAFE, given.grad_from
+    if has_live and is_live(owner):
+        bits = owner.grad & ~(SAFE | SURE)
+        bits = bits & ~OF_PARAM | (OF_MODEL if bits & OF_PARAM else 0)
+        own = bits if bits and not owner.grad & SURE else MODULE_OUT
+        grad = own | (grad if owner.grad & SAFE else 0)
+        grad_from = site.node
+    device, origin = (given.device or SAFE) | (owner.device or SAFE), given.device_from or owner.device_from
+    if given.device == SAFE and (owner.device or SAFE) & SAFE:
+        device, origin = SAFE, None
+    made = Abstract(TENSOR, grad, device, FLOATING, ANY_RANK, NO_REFERENCES, grad_from, origin)
+    return site.asker.under(made, site.node, site.context)
+
+
+def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, path: Path) -> Abstract:
+    """Return what calling a module of torch's own gives."""
+    name, word = reference.name, leaf(reference.name)
+    maker = CallSite(site.asker, reference.made, reference.context) if reference.made is not None else None
+    if name in WRAPPING:
+        inner = maker.value(0, "module") if maker is not None else None
+        if inner is None or not inner.kind:
+            return network_call(site, path, owner)
+        placed = inner.but(
+            device=inner.device | owner.device & ~SAFE, device_from=inner.device_from or owner.device_from
+        )
+        return site.asker.call_of(placed, site.node, path, site.context)
+    if name == "torch.nn.Module" or name in MODULE_CONTAINERS - {"torch.nn.Sequential"}:
+        return network_call(site, path, owner)
+    packed = _packed_operand(site)
+    operands = [packed] if packed is not None else [each for each in site.operands() if each.kind & TENSOR]
+    live = has_parameters(name, maker)
+    if word in PASSING:
+        passed = site.value(0, "input", path)
+        return passed if passed is not None else unknown_call(site, path)
+    result = output(site, owner, operands, live)
+    if word in PLAIN and operands:
+        result = result.but(dtype=join_all(operands).dtype or FLOATING)
+    return _in_form(site, result, word, maker, packed is not None, path)
+
+
+def _packed_operand(site: CallSite) -> Abstract | None:
+    """Return the tensor inside of a packed sequence that a call is handed; None where it is handed none."""
+    first = site.value(0)
+    if first is None or not any(
+        isinstance(each, LibraryInstanceRef) and each.name == PACKED for each in first.references
+    ):
+        return None
+    return site.value(0, None, (".data",))
+
+
+def _in_form(
+    site: CallSite, result: Abstract, word: str, maker: CallSite | None, is_packed: bool, path: Path
+) -> Abstract:
+    if word in _RECURRENT:
+        return _recurrent(site, result, word, is_packed, path)
+    if word in (_ATTENTION, "LSTMCell", "AdaptiveLogSoftmaxWithLoss"):
+        if not path:
+            return A_SEQUENCE
+        unasked = site.value(None, "need_weights")
+        if word == _ATTENTION and path[0] == 1 and unasked is not None and truth_of(unasked) is False:
+            return NOTHING
+        return descend(result, path[1:])
+    if word.endswith("Loss"):
+        return descend(result.but(rank=_loss_rank(maker)), path)
+    if word == "Sequential":
+        return _of_last(site, result, maker, path)
+    indices = maker.value(None, "return_indices") if maker is not None else None
+    if indices is not None and truth_of(indices) is not False:
+        if not path:
+            return A_SEQUENCE
+        return descend(result.detached().but(dtype=INT64) if path[0] == 1 else result, path[1:])
+    return descend(result, path)
+
+
+def _recurrent(site: CallSite, result: Abstract, word: str, is_packed: bool, path: Path) -> Abstract:
+    """Return the output of a recurrent layer and its state, which of an LSTM is a pair."""
+    if not path:
+        return A_SEQUENCE
+    if path[0] == 0 and is_packed:
+        if path[1:2] == (".data",):
+            return descend(result, path[2:])
+        packed = of_kind(OTHER, frozenset([LibraryInstanceRef(PACKED, site.node, site.context)]))
+        return packed if len(path) == 1 else descend(result, path[2:])
+    if word == "LSTM" and path[0] == 1:
+        return A_SEQUENCE if len(path) == 1 else descend(result, path[2:])
+    if path[0] == ANY_ELEMENT and word == "LSTM":
+        return join(result, A_SEQUENCE) if len(path) == 1 else descend(result, path[1:])
+    return descend(result, path[1:])
+
+
+def _loss_rank(maker: CallSite | None) -> int:
+    said = maker.value(None, "reduction") if maker is not None else None
+    if maker is None or (said is not None and not said.references):
+        return ANY_RANK
+    if said is None:
+        return RANKS[0] if not any(word in maker.given.keywords for word in ("reduce", "size_average")) else ANY_RANK
+    words = {getattr(each, "value", None) for each in said.references}
+    return RANKS[0] if words <= {"mean", "sum", "batchmean"} else ANY_RANK
+
+
+def _of_last(site: CallSite, result: Abstract, maker: CallSite | None, path: Path) -> Abstract:
+    """Return what a ``Sequential`` gives: a tensor where its last member is a layer of torch's."""
+    last = maker.given.positional[-1] if maker is not None and maker.given.positional else None
+    references = maker.asker.value(last, (), maker.context).references if maker is not None and last is not None else ()
+    words = [
+        leaf(each.name) for each in references if isinstance(each, LibraryInstanceRef) and "torch.nn." in each.name
+    ]
+    if words and len(words) == len(references) and not any(each in _RECURRENT or each == _ATTENTION for each in words):
+        return descend(result, path)
+    is_strict = site.asker.presumes(Presumption.NETWORK)
+    kind = TENSOR | SEQUENCE | OTHER if is_strict else ANY & ~MODULE
+    return descend(result.but(kind=kind, dtype=ANY_DTYPE), path)
+
+
+def network_call(site: CallSite, path: Path, owner: Abstract) -> Abstract:
+    """Return what an unknown module gives, or what is named like one."""
+    if not site.asker.presumes(Presumption.NETWORK):
+        return unknown_call(site, path)
+    operands = [each for each in site.operands() if each.kind & TENSOR]
+    device = SAFE | OPTION
+    if operands and all(each.kind == TENSOR and each.device == SAFE for each in operands):
+        device = SAFE
+    for each in operands:
+        device |= each.device if each.kind == TENSOR else 0
+    device |= owner.device & ~(SAFE | OF_PARAM)
+    bit = OF_MODEL if owner.grad & OF_PARAM else OPTION
+    if owner.kind == MODULE and owner.grad == SAFE:
+        bit = join_all(operands).grad or SAFE
+    made = Abstract(
+        ANY & ~(MODULE | NONE),
+        bit,
+        device,
+        ANY_DTYPE,
+        ANY_RANK,
+        NO_REFERENCES,
+        site.node,
+        owner.device_from or site.node,
+    )
+    return descend(site.asker.under(made, site.node, site.context), path)

@@ -1,0 +1,357 @@
+"""What modules of torch are: made, called, asked for their parameters, moved; and the modules that hold others.
+
+A module's ``grad`` is SURE where its parameters are as they were made, SAFE where they were frozen; 0 counts as SURE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from torchlint.models.container_methods import CONTAINER_READS, container_method
+from torchlint.models.descent import descend, truth_of
+from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
+from torchlint.models.tensor_moves import moved, place_of
+from torchlint.semantic.graph import Node
+from torchlint.values.abstract import (
+    A_SEQUENCE,
+    A_TEXT,
+    AN_INTEGER,
+    ANY,
+    ANY_DTYPE,
+    ANY_RANK,
+    BOTTOM,
+    CARRIES,
+    FLOATING,
+    INT64,
+    MODULE,
+    NO_REFERENCES,
+    NONE,
+    NOTHING,
+    OF_ATTR,
+    OTHER,
+    RANKS,
+    SAFE,
+    SCALAR,
+    SEQUENCE,
+    SURE,
+    TENSOR,
+    Abstract,
+    join,
+    join_all,
+    of_kind,
+    tensor,
+    unknown,
+)
+from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path
+from torchlint.values.contexts import Context
+from torchlint.values.references import LibraryInstanceRef, Reference
+
+PARAMETER: Final[Reference] = LibraryInstanceRef("torch.nn.Parameter")
+PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
+WRAPPING: Final = frozenset(
+    {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DataParallel"}
+)
+"""Modules that only run another one, which they keep as ``module`` (torch/nn/parallel of torch 2.13)."""
+
+PASSING = frozenset("Identity Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout Flatten".split())
+"""Layers that may give their operand itself, or a view of it."""
+PLAIN = frozenset(
+    """
+    ReLU ReLU6 LeakyReLU ELU CELU SELU GELU SiLU GLU Mish Sigmoid LogSigmoid Tanh Hardtanh Hardsigmoid Hardswish
+    Threshold Softplus Softsign Softshrink Hardshrink Tanhshrink RReLU Softmax Softmax2d Softmin LogSoftmax Upsample
+    UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle PixelUnshuffle ChannelShuffle Fold Unfold Unflatten
+    CosineSimilarity PairwiseDistance LocalResponseNorm CrossMapLRN2d
+    """.split()
+)
+"""Layers without parameters."""
+_PLAIN_ENDINGS = ("Pool1d", "Pool2d", "Pool3d", "Pad1d", "Pad2d", "Pad3d", "Loss")
+INTEGER_ATTRIBUTES: Final = frozenset(
+    """
+    in_features out_features in_channels out_channels num_embeddings embedding_dim num_features num_layers hidden_size
+    input_size num_heads embed_dim groups num_parameters padding_idx normalized_shape d_model nhead head_dim
+    """.split()
+)
+"""Attributes of torch's modules that are plain numbers."""
+
+
+def is_live(module: Abstract) -> bool:
+    """Whether parameters of a module may require grad."""
+    return not module.grad or module.grad & ~SAFE != 0
+
+
+# ---------------------------------------------------------------------- making
+def module_made(site: CallSite, name: str, path: Path) -> Abstract:
+    """Return a module of torch, or what a path leads to from one: members by position, key or name."""
+    if name in MODULE_CONTAINERS and path and (found := _member(site, name, path)) is not None:
+        return found
+    device, origin = SAFE, None
+    wanted = site.value(None, "device")
+    if wanted is not None and wanted.kind != NONE:
+        device, origin = place_of(wanted, site.node)
+    grad = SURE if has_parameters(name, site) else SAFE
+    if name in WRAPPING:
+        inner = site.value(0, "module")
+        if inner is not None and inner.kind & MODULE:
+            grad, device, origin = inner.grad or SURE, inner.device or SAFE, inner.device_from
+    made = module_of(name, site, grad, device or SAFE, origin)
+    return site.asker.along(made, path, site.node, site.context) if path else made
+
+
+def module_of(name: str, site: CallSite, grad: int, device: int, origin: Node | None = None) -> Abstract:
+    """Return a module of a library's class that a call makes."""
+    own: frozenset[Reference] = frozenset([LibraryInstanceRef(name, site.node, site.context)])
+    return Abstract(MODULE, grad, device, 0, 0, own, None, origin)
+
+
+def _member(site: CallSite, name: str, path: Path) -> Abstract | None:
+    """Return what a module holds that holds others; None where a path leads elsewhere."""
+    step = path[0]
+    if isinstance(step, str) and step[:1] == ".":
+        if step[1:] in ("weight", "bias", "training", "module"):
+            return None
+        step = int(step[1:]) if step[1:].isdigit() else f"={step[1:]}"
+    asker, context, given = site.asker, site.context, site.given
+    inner = (step, *path[1:])
+    if name == "torch.nn.Sequential":
+        only = given.positional[0] if len(given.positional) == 1 and not given.starred else None
+        if only is not None and asker.value(only, (), context).kind & SEQUENCE:
+            return asker.value(only, inner, context)
+        return _of_arguments(site, inner)
+    held = site.argument(0)
+    if held is None:
+        return BOTTOM
+    value = asker.value(held, inner, context)
+    if "Parameter" not in name or len(path) > 1:
+        return value
+    return value if PARAMETER in value.references or not value.kind & TENSOR else as_parameter(value, site.node)
+
+
+def _of_arguments(site: CallSite, path: Path) -> Abstract | None:
+    given, step = site.given, path[0]
+    if given.starred:
+        found = BOTTOM
+        for position, each in enumerate(given.positional):
+            inner = (ANY_ELEMENT, *path[1:]) if position in given.starred else path[1:]
+            found = join(found, site.asker.value(each, inner, site.context))
+        return found
+    if isinstance(step, int):
+        if -len(given.positional) <= step < len(given.positional):
+            return site.asker.value(given.positional[step], path[1:], site.context)
+        return BOTTOM
+    if step == ANY_ELEMENT:
+        return join_all(site.asker.value(each, path[1:], site.context) for each in given.positional)
+    return None
+
+
+def as_parameter(value: Abstract, at: Node) -> Abstract:
+    """Return a tensor as a parameter, which requires grad."""
+    return Abstract(
+        value.kind, SURE, value.device or SAFE, FLOATING, value.rank, frozenset([PARAMETER]), at, value.device_from
+    )
+
+
+# ---------------------------------------------------------------------- parameters
+def has_parameters(name: str, maker: CallSite | None, depth: int = 4) -> bool:
+    """Whether a module of a class may have parameters, as it was made."""
+    word = leaf(name)
+    if name.startswith("torchaudio.transforms.") or word in PASSING | PLAIN or word.endswith(_PLAIN_ENDINGS):
+        return word == "AdaptiveLogSoftmaxWithLoss"
+    if maker is None:
+        return True
+    if "Norm" in word:
+        affine = maker.value(None, "affine") or maker.value(None, "elementwise_affine")
+        if affine is None:
+            return not word.startswith(("InstanceNorm", "LazyInstanceNorm"))
+        return truth_of(affine) is not False
+    if name == "torch.nn.Sequential" and depth:
+        return _some_have_parameters(maker, depth)
+    return True
+
+
+def _some_have_parameters(maker: CallSite, depth: int) -> bool:
+    if maker.given.starred:
+        return True
+    members = [maker.asker.value(each, (), maker.context) for each in maker.given.positional]
+    return any(_may_have_parameters(each, maker.asker, depth - 1) for each in members)
+
+
+def _may_have_parameters(member: Abstract, asker: Asker, depth: int) -> bool:
+    if not member.references or not member.must(MODULE):
+        return not member.must(OTHER) or not member.references
+    for each in member.references:
+        if not isinstance(each, LibraryInstanceRef):
+            return True
+        if has_parameters(
+            each.name, CallSite(asker, each.made, each.context) if each.made is not None else None, depth
+        ):
+            return True
+    return False
+
+
+def parameter_of(module: Abstract, at: Node) -> Abstract:
+    """Return one parameter of a module: where the module is."""
+    live = is_live(module)
+    grad = (SURE if live else 0) | (module.grad & SAFE) or SAFE
+    device = module.device or SAFE
+    return Abstract(
+        TENSOR, grad, device, FLOATING, ANY_RANK, frozenset([PARAMETER]), at if live else None, module.device_from
+    )
+
+
+# ---------------------------------------------------------------------- attributes
+def module_attribute(
+    asker: Asker,
+    owner: Abstract,
+    reference: LibraryInstanceRef,
+    word: str,
+    path: Path,
+    at: Node,
+    context: Context | None,
+) -> Abstract:
+    """Return an attribute of a module of a library."""
+    name = reference.name
+    maker = CallSite(asker, reference.made, reference.context) if reference.made is not None else None
+    if word == "module" and name in WRAPPING and maker is not None:
+        inner = maker.value(0, "module", path)
+        return inner if inner is not None else descend(unknown(OF_ATTR, at), path)
+    if name in MODULE_CONTAINERS and maker is not None and (word.isdigit() or word not in _KNOWN_ATTRIBUTES):
+        found = _member(maker, name, (f".{word}", *path))
+        if found is not None and found.kind:
+            return found
+    if (known := _plain_module_attribute(owner, word, at, maker)) is not None:
+        return asker.along(known, path, at, context)
+    place = owner.device or SAFE | OF_ATTR
+    part = Abstract(ANY, SAFE | OF_ATTR, place, ANY_DTYPE, ANY_RANK, NO_REFERENCES, at, owner.device_from or at)
+    return descend(part, path)
+
+
+_KNOWN_ATTRIBUTES = frozenset("weight bias training running_mean running_var device dtype".split())
+
+
+def _plain_module_attribute(owner: Abstract, word: str, at: Node, maker: CallSite | None) -> Abstract | None:
+    if word.startswith(("weight", "bias")):
+        if maker is not None:
+            kept = maker.value(None, "affine") or maker.value(None, "elementwise_affine")
+            asked = maker.value(None, "bias") if word == "bias" else None
+            if any(each is not None and truth_of(each) is False for each in (kept, asked)):
+                return NOTHING
+        return parameter_of(owner, at)
+    if word in ("running_mean", "running_var"):
+        return tensor(SAFE, owner.device or SAFE, FLOATING, RANKS[1], None, owner.device_from)
+    if word == "num_batches_tracked":
+        return tensor(SAFE, owner.device or SAFE, INT64, RANKS[0], None, owner.device_from)
+    if word == "training":
+        return of_kind(SCALAR)
+    return AN_INTEGER if word in INTEGER_ATTRIBUTES else None
+
+
+# ---------------------------------------------------------------------- methods
+_Method = Callable[[CallSite, Abstract, Path], Abstract]
+_MOVING = frozenset("to cuda cpu xpu npu mps float half double bfloat16 type to_empty".split())
+ITSELF: Final = _MOVING | frozenset("train eval requires_grad_ apply share_memory".split())
+"""Methods of modules that give the module itself."""
+
+
+def module_method(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract | None:
+    """Return what a method gives that all modules have; None for other words."""
+    if word in ITSELF:
+        return _itself(site, owner, word, path)
+    if word in _GIVING_NOTHING:
+        return NOTHING
+    if word in CONTAINER_READS and site.receiver is not None:
+        return container_method(site, owner, word, path)
+    method = _METHODS.get(word)
+    return method(site, owner, path) if method is not None else None
+
+
+def _itself(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
+    """Return a module after a method that gives it back, or what a path leads to from there, which moves along."""
+    if word in _MOVING:
+        after = moved(site, owner, word, ())
+    elif word == "requires_grad_":
+        wanted = site.value(0, "requires_grad")
+        answer = True if wanted is None else truth_of(wanted)
+        after = owner.but(grad=SURE if answer else SAFE if answer is False else SURE | SAFE)
+    else:
+        after = owner
+    if not path:
+        return after
+    source = site.receiver
+    if source is None:
+        return site.asker.along(after, path, site.node, site.context)
+    inner = site.asker.value(source, path, site.context)
+    if not inner.kind & CARRIES:
+        return inner
+    moved_along = {"device": after.device, "device_from": after.device_from} if word in _MOVING else {}
+    asked = {"grad": after.grad} if word == "requires_grad_" else {}
+    return inner.but(**moved_along, **asked)
+
+
+_GIVING_NOTHING = frozenset("zero_grad register_buffer register_parameter add_module register_module compile".split())
+
+
+def _several(part: Callable[[CallSite, Abstract], Abstract]) -> _Method:
+    def several(site: CallSite, owner: Abstract, path: Path) -> Abstract:
+        return A_SEQUENCE if not path else descend(part(site, owner), path[1:])
+
+    return several
+
+
+def _named(part: Callable[[CallSite, Abstract], Abstract]) -> _Method:
+    def named(site: CallSite, owner: Abstract, path: Path) -> Abstract:
+        if len(path) < 2:
+            return A_SEQUENCE
+        if path[1] == 0:
+            return descend(A_TEXT, path[2:])
+        value = descend(part(site, owner), path[2:])
+        return value if path[1] == 1 else join(value, A_TEXT)
+
+    return named
+
+
+def _one(part: Callable[[CallSite, Abstract], Abstract]) -> _Method:
+    return lambda site, owner, path: descend(part(site, owner), path)
+
+
+def _parameter(site: CallSite, owner: Abstract) -> Abstract:
+    return parameter_of(owner, site.node)
+
+
+def _buffer(site: CallSite, owner: Abstract) -> Abstract:
+    return parameter_of(owner, site.node).detached().but(dtype=ANY_DTYPE, references=NO_REFERENCES)
+
+
+def _entry(site: CallSite, owner: Abstract) -> Abstract:
+    keeps = site.value(None, "keep_vars")
+    return _buffer(site, owner) if keeps is None or truth_of(keeps) is False else _parameter(site, owner)
+
+
+def _inner_module(_: CallSite, owner: Abstract) -> Abstract:
+    return Abstract(MODULE, owner.grad, owner.device or SAFE, 0, 0, NO_REFERENCES, None, owner.device_from)
+
+
+def _children(site: CallSite, owner: Abstract, path: Path) -> Abstract:
+    """``children()``: of what holds others its members."""
+    if not path:
+        return A_SEQUENCE
+    names = [each.name for each in owner.references if isinstance(each, LibraryInstanceRef)]
+    if site.receiver is not None and names and all(each in MODULE_CONTAINERS for each in names):
+        return site.asker.value(site.receiver, path, site.context)
+    return descend(_inner_module(site, owner), path[1:])
+
+
+def _loaded(_: CallSite, __: Abstract, path: Path) -> Abstract:
+    return of_kind(SEQUENCE | OTHER) if not path else A_TEXT
+
+
+_METHODS: Final[dict[str, _Method]] = {
+    "parameters": _several(_parameter), "named_parameters": _named(_parameter), "buffers": _several(_buffer),
+    "named_buffers": _named(_buffer), "state_dict": _several(_entry), "modules": _several(_inner_module),
+    "children": _children, "named_modules": _named(_inner_module), "named_children": _named(_inner_module),
+    "get_parameter": _one(_parameter), "get_buffer": _one(_buffer), "get_submodule": _one(_inner_module),
+    "load_state_dict": _loaded,
+}  # fmt: skip
+MODULE_METHODS: Final = ITSELF | _GIVING_NOTHING | frozenset(_METHODS)
+ONLY_OF_MODULES: Final = frozenset(_METHODS) - {"modules", "children"}
+"""Methods by which code says that something is a module."""

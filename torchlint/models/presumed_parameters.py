@@ -1,0 +1,173 @@
+"""What a parameter is of which no call is known: by its annotation, its default, and what frameworks hand over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from torchlint.models.descent import descend
+from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.stated_types import stated
+from torchlint.models.tests_of_values import kinds_of
+from torchlint.semantic.graph import CONST, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
+from torchlint.semantic.graph import SEQUENCE as DISPLAY
+from torchlint.values.abstract import (
+    A_NUMBER,
+    A_SEQUENCE,
+    A_TEXT,
+    AN_INTEGER,
+    ANY,
+    ANY_DTYPE,
+    ANY_RANK,
+    ARRAY,
+    CARRIES,
+    INTEGER,
+    MODULE,
+    NO_REFERENCES,
+    NUMBER,
+    OF_ATTR,
+    OF_PARAM,
+    OPTION,
+    OTHER,
+    SAFE,
+    SCALAR,
+    SEQUENCE,
+    STRING,
+    TENSOR,
+    Abstract,
+    join,
+    of_kind,
+    unknown,
+)
+from torchlint.values.asking import Asker, Path, Presumption
+from torchlint.values.references import ClassRef, LibraryRef
+
+_OPEN: Final = SAFE | OF_PARAM
+
+
+def presumed_parameter(
+    asker: Asker, node: Node, parameter: FormalParameter, function: FunctionGraph, path: Path
+) -> Abstract:
+    """Return what a path leads to from a parameter of which no call is known; ``node`` is its own."""
+    if parameter.sort and not path:
+        return A_SEQUENCE
+    inner = path[1:] if parameter.sort else path
+    if asker.presumes(Presumption.ANNOTATION) and (said := _by_annotation(asker, node, parameter, inner)) is not None:
+        return said
+    if asker.presumes(Presumption.DEFAULT) and not parameter.sort:
+        kind = _kind_of_default(parameter.default)
+        if kind is not None:
+            return _widened_by_tests(asker, node, kind, inner) if not inner else descend(kind, inner)
+    if asker.presumes(Presumption.CONVENTION) and (handed := _by_convention(asker, parameter, function)) is not None:
+        return descend(handed, inner)
+    return descend(unknown(_evidence(asker, function), node), inner)
+
+
+def _evidence(asker: Asker, function: FunctionGraph) -> int:
+    """Return who decides: of a lambda, and of a test whose fixtures make its arguments, nobody who calls it."""
+    is_inner = function.is_lambda or function.file.is_test
+    return OF_ATTR if is_inner and asker.presumes(Presumption.CONVENTION) else OF_PARAM
+
+
+# ---------------------------------------------------------------------- annotations
+def _by_annotation(asker: Asker, node: Node, parameter: FormalParameter, path: Path) -> Abstract | None:
+    said = stated(asker, parameter.annotation, path)
+    if said is None or not said.kind:
+        return said if said is None or path else None
+    if not path:
+        said = _widened_by_tests(asker, node, said, path)
+    if said.kind & CARRIES or said.device & OF_PARAM or said.grad & OF_PARAM:
+        return said.but(grad_from=node if said.grad & ~SAFE else None, device_from=node)
+    return said
+
+
+def _widened_by_tests(asker: Asker, node: Node, said: Abstract, path: Path) -> Abstract:
+    """Return what is said of a parameter, and what the function itself asks whether it is: the test wins."""
+    if path:
+        return said
+    asked = 0
+    for each in node.fn.nodes:
+        test = each.data
+        if each.op != PI or not isinstance(test, Narrowing) or _source(each) is not node:
+            continue
+        if test.sort == "tensor":
+            asked |= TENSOR
+        elif test.sort == "isinstance" and test.node is not None:
+            asked |= kinds_of(asker, test.node, None)[0]
+    if asked & TENSOR and not said.kind & TENSOR:
+        return join(said, Abstract(TENSOR, _OPEN, _OPEN, ANY_DTYPE, ANY_RANK, NO_REFERENCES, node, node))
+    return said
+
+
+def _source(node: Node) -> Node:
+    while node.op == PI:
+        node = node.ins[0]
+    return node
+
+
+# ---------------------------------------------------------------------- defaults
+def _kind_of_default(default: Node | None) -> Abstract | None:
+    """Return the kind of a default that is a number or a text, or a tuple of numbers; None for others."""
+    if default is None:
+        return None
+    if default.op == OPERATION and len(default.ins) == 1:
+        return _kind_of_default(default.ins[0])
+    if default.op == DISPLAY:
+        inner = [_kind_of_default(each) for each in default.ins]
+        return A_SEQUENCE if inner and all(each is not None and each.must(NUMBER) for each in inner) else None
+    if default.op != CONST:
+        return None
+    if isinstance(default.data, bool):
+        return of_kind(SCALAR)
+    if isinstance(default.data, int | float | complex):
+        return A_NUMBER
+    return A_TEXT if isinstance(default.data, str) else None
+
+
+# ---------------------------------------------------------------------- conventions
+_SAMPLES: Final = Abstract(ANY & ~MODULE, SAFE, SAFE)
+"""Samples of a data set: made on the host, without a gradient."""
+_MOVED_BATCH: Final = Abstract(ANY & ~MODULE, SAFE, SAFE | OPTION)
+"""A batch that a trainer has moved to where the model is."""
+_INDEX: Final = of_kind(INTEGER | SEQUENCE | STRING | OTHER | ARRAY)
+_STEPS: Final = frozenset("training_step validation_step test_step predict_step".split())
+_COLLATING: Final = re.compile("collat", re.IGNORECASE)
+_TRANSFORMING: Final = frozenset("__call__ apply apply_transform transform".split())
+_TRANSFORM_BASES: Final = re.compile(
+    r"(monai\.transforms|torchvision\.(transforms|datasets)|torchio|albumentations|mm\w+)\."
+)
+
+
+def _by_convention(asker: Asker, parameter: FormalParameter, function: FunctionGraph) -> Abstract | None:
+    """Return what a framework hands over to a method or a function that it calls; None for other parameters."""
+    if _COLLATING.search(function.name) or (
+        function.cls is not None and function.name == "__call__" and _COLLATING.search(function.cls.name)
+    ):
+        return _SAMPLES
+    if function.cls is None:
+        return None
+    if function.name in ("__getitem__", "__delitem__") and parameter.position == 1:
+        return _INDEX
+    if function.name in _STEPS and parameter.position:
+        return _MOVED_BATCH if parameter.position == 1 else AN_INTEGER
+    if function.name in _TRANSFORMING and _derives(asker, function, lambda name: bool(_TRANSFORM_BASES.match(name))):
+        return _SAMPLES
+    if function.name in ("step", "step_async") and parameter.word in ("action", "actions"):
+        return of_kind(ARRAY | NUMBER) if _derives(asker, function, _is_environment) else None
+    return None
+
+
+def _is_environment(name: str) -> bool:
+    return leaf(name).endswith(("Env", "Wrapper"))
+
+
+def _derives(asker: Asker, function: FunctionGraph, wanted: Callable[[str], bool], depth: int = 4) -> bool:
+    """Whether a base of a method's class, or one of its bases in the project, is a library's class of some kind."""
+    classes = [function.cls] if function.cls is not None else []
+    for _ in range(depth):
+        above = [each for cls in classes for base in cls.bases for each in asker.value(base, (), None).references]
+        if any(isinstance(each, LibraryRef) and wanted(canonical(each.name)) for each in above):
+            return True
+        classes = [each.cls for each in above if isinstance(each, ClassRef)]
+    return False
