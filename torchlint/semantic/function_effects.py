@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from torchlint.semantic.graph import (
-    ANYKEY,
     ATTR,
     CALL,
     EFFECT,
@@ -191,7 +190,7 @@ def step_of(key: object) -> Step:
     """Return the step that a key of INDEX, GROW or ITEM stands for: any item where it is no number or text."""
     if type(key) is int:
         return key
-    return f"={key}" if isinstance(key, str) and key is not ANYKEY else _ANY
+    return f"={key}" if isinstance(key, str) else _ANY
 
 
 # ---------------------------------------------------------------------- the process

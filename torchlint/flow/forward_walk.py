@@ -1,0 +1,353 @@
+"""Where a value goes: along copies and views, into containers and callees and out again, and out of its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from torchlint.flow import handed_on
+from torchlint.flow.answers import by_operation
+from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.memory_roots import MemoryRoots
+from torchlint.flow.root_meetings import MADE, PARAMETER, SHARED
+from torchlint.flow.turned_edges import is_argument, turned_edges
+from torchlint.models.operation_sets import SHARES_MEMORY
+from torchlint.semantic.graph import (
+    AFTER,
+    ATTR,
+    CALL,
+    CLASS,
+    COMPREHENSION,
+    CONST,
+    DECORATED,
+    DICT,
+    EFFECT,
+    EITHER,
+    ELEMENT,
+    ENTER,
+    ENTRY,
+    EXPORT,
+    FREE,
+    FUNCTION,
+    GAMMA,
+    GLOBAL,
+    GROW,
+    IMPORT,
+    INDEX,
+    INPLACE,
+    ITEM,
+    OPAQUE,
+    OPERATION,
+    PARAM,
+    PHI,
+    PI,
+    SEQUENCE,
+    SETTER,
+    SLICE,
+    SPREAD,
+    TRUTH,
+    UNDEFINED,
+    WITHIN,
+    FormalParameter,
+    Node,
+)  # fmt: skip
+from torchlint.semantic.lowering import lower
+from torchlint.values import abstract as a
+
+RETURNED: Final = "returned"
+YIELDED: Final = "yielded"
+STORED: Final = "stored"
+"""Kept in an object, or in a container, that others have."""
+BOUND: Final = "global"
+"""A variable of the module is bound to it."""
+CAPTURED: Final = "captured"
+"""A function that is written inside reads it."""
+PASSED: Final = "passed"
+"""Handed to a call of which nothing is known."""
+
+_DEEPEST: Final = 3
+"""Containers in containers that are told apart."""
+_MOST_STEPS: Final = 2_000
+
+
+class Position(NamedTuple):
+    """A value on its way."""
+
+    node: Node
+    held: int = 0
+    """In how many containers it lies there; 0 where the node is the value."""
+    frame: CallFrame | None = None
+    """The call through which the node's function was entered."""
+    doubt: Node | None = None
+    """What the way rests on without being known."""
+    is_changed: bool = False
+    """Whether the way led through what the query calls a change."""
+    before: Position | None = None
+
+    def at(self, node: Node, held: int = 0, frame: CallFrame | None = None, doubt: Node | None = None) -> Position:
+        """Return the next position."""
+        held = min(held, _DEEPEST)
+        return Position(node, held, frame, self.doubt or doubt, self.is_changed, self)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two positions the same."""
+        return self.node, self.held, self.frame, self.doubt is not None, self.is_changed
+
+
+class Leaving(NamedTuple):
+    """A way on which a value leaves what is followed."""
+
+    way: str
+    node: Node
+    """Where it leaves."""
+    position: Position
+
+
+class Use(NamedTuple):
+    """A node that a value goes into; a method call is a use of its object."""
+
+    position: Position
+    node: Node
+
+
+class ForwardWalk:
+    """One walk from a value on."""
+
+    def __init__(
+        self,
+        knowledge: CallKnowledge,
+        roots: MemoryRoots,
+        follows: Callable[[Use], bool | Position],
+        *,
+        is_computed: bool = False,
+    ) -> None:
+        """Prepare; ``follows`` is shown each use, and says whether the walk goes on there, or with which position.
+
+        With ``is_computed`` the walk follows what is computed from the value, else only what may share its memory.
+        """
+        self.knowledge, self.roots = knowledge, roots
+        self._follows, self.is_computed = follows, is_computed
+        self._todo: list[Position] = []
+        self._seen: set[tuple[object, ...]] = set()
+
+    def run(self, start: Node, held: int = 0) -> Iterator[Leaving]:
+        """Follow a value, or what lies in a container; yield the ways on which it leaves."""
+        self.push(Position(start, held))
+        while self._todo:
+            here = self._todo.pop()
+            if len(self._seen) > _MOST_STEPS:
+                yield Leaving(PASSED, start, here._replace(doubt=start))
+                return
+            yield from _leaves(self, here)
+            edges = turned_edges(here.node.fn)
+            for user in edges.users.get(here.node, ()):
+                yield from self._through(here, user)
+
+    def _through(self, here: Position, user: Node) -> Iterator[Leaving]:
+        if user.op == ATTR:
+            for call in turned_edges(user.fn).users.get(user, ()):
+                if call.op == CALL and call.ins[0] is user and (position := self._shown(here, call)) is not None:
+                    yield from _handed(self, position, call)
+        if (position := self._shown(here, user)) is not None:
+            yield from _ROWS[user.op](self, position, user)
+
+    def _shown(self, here: Position, user: Node) -> Position | None:
+        following = self._follows(Use(here, user))
+        return following if isinstance(following, Position) else here if following else None
+
+    def push(self, position: Position) -> None:
+        """Go on at a position, once."""
+        if position.key not in self._seen:
+            self._seen.add(position.key)
+            self._todo.append(position)
+
+
+# ---------------------------------------------------------------------- out of the function
+def _leaves(walk: ForwardWalk, here: Position) -> Iterator[Leaving]:
+    node, frame = here.node, here.frame
+    edges = turned_edges(node.fn)
+    for way, leaving, deeper in ((RETURNED, edges.returned, 0), (YIELDED, edges.yielded, 1)):
+        if node not in leaving:
+            continue
+        if frame is None or frame.function is not node.fn or frame.callee is None:
+            yield Leaving(way, node, here)
+        elif not frame.callee.is_constructor:
+            is_member = frame.callee.call is not frame.call  # what a callable gives that is handed over
+            walk.push(here.at(frame.call, here.held + deeper + is_member, frame.outer))
+    for owner in edges.stored_in.get(node, ()):
+        yield from _kept(walk, here, owner, frame)
+    if node in edges.global_stores:
+        yield Leaving(BOUND, node, here)
+    for reader in edges.captured.get(node, ()):
+        if not node.fn.is_module:
+            yield Leaving(CAPTURED, reader, here)
+        walk.push(here.at(reader, here.held))
+
+
+def _kept(walk: ForwardWalk, here: Position, owner: Node, frame: CallFrame | None) -> Iterator[Leaving]:
+    """Go on where the object or container is made that a value is put into, or say that others have it."""
+    for root in walk.roots.roots(owner):
+        if root.sort == MADE:
+            walk.push(here.at(root.via or root.node, here.held + 1, frame))
+        elif root.sort == PARAMETER and frame is not None and frame.function is root.node.fn:
+            assert isinstance(root.node.data, FormalParameter)
+            argument = frame.argument(root.node.data)
+            if argument is not None and argument is frame.call:
+                walk.push(here.at(argument, here.held + 1, frame.outer))
+            elif argument is not None:
+                yield from _kept(walk, here, argument, frame.outer)
+            else:
+                yield Leaving(STORED, owner, here._replace(doubt=here.doubt or root.node))
+        else:
+            doubt = None if root.sort in (PARAMETER, SHARED) else root.node
+            yield Leaving(STORED, owner, here._replace(doubt=here.doubt or doubt))
+
+
+# ---------------------------------------------------------------------- rows: what a user makes of it
+def _same(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    if any(each is here.node for each in user.ins):
+        walk.push(here.at(user, here.held, here.frame))
+    yield from ()
+
+
+def _version(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    """Go on with the next version of an object that was changed."""
+    if user.ins[0] is here.node:
+        walk.push(here.at(user, here.held, here.frame))
+    elif user.op == INPLACE and walk.is_computed:
+        walk.push(here.at(user, 0, here.frame))
+    yield from ()
+
+
+def _nothing(*_: object) -> Iterator[Leaving]:
+    yield from ()
+
+
+def _attribute(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    is_method = all(each.op == CALL and each.ins[0] is user for each in turned_edges(user.fn).users.get(user, ()))
+    word = str(user.data)
+    if here.held:
+        if not is_method or not turned_edges(user.fn).users.get(user):
+            walk.push(here.at(user, here.held - 1, here.frame))
+    elif word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS:
+        if not is_method or user in turned_edges(user.fn).returned or not turned_edges(user.fn).users.get(user):
+            walk.push(here.at(user, 0, here.frame))
+    elif walk.is_computed and not is_method:
+        walk.push(here.at(user, 0, here.frame))
+    yield from ()
+
+
+def _member(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    """Take it out of a container, or a row of a tensor."""
+    if user.ins[0] is not here.node:
+        return
+    is_slice = user.op == INDEX and user.data is SLICE
+    by = walk.knowledge.value(user.ins[1]) if user.op == INDEX and len(user.ins) > 1 and not is_slice else None
+    selects = by is not None and by.must(a.TENSOR | a.ARRAY | a.SEQUENCE)
+    if here.held:
+        walk.push(here.at(user, here.held - (not is_slice), here.frame))
+    elif not selects or walk.is_computed:
+        walk.push(here.at(user, 0, here.frame))
+    yield from ()
+
+
+def _operand(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    is_target = str(user.data).endswith("=") and user.ins[0] is here.node
+    if is_target or here.held:
+        walk.push(here.at(user, here.held, here.frame))
+    elif walk.is_computed:
+        walk.push(here.at(user, 0, here.frame))
+    yield from ()
+
+
+def _contained(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    if user.op != COMPREHENSION or user.ins[0] is here.node:
+        walk.push(here.at(user, here.held + 1, here.frame))
+    yield from ()
+
+
+def _grown(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    """Go on with the container; what is put into a tensor is copied."""
+    before, member = user.ins[0], user.ins[1]
+    if before is here.node:
+        walk.push(here.at(user, here.held, here.frame))
+    if member is here.node:
+        if not walk.knowledge.value(before).must(a.TENSOR | a.ARRAY):
+            walk.push(here.at(user, here.held + (user.op != SPREAD), here.frame))
+            yield from _kept(walk, here, before, here.frame)
+        elif walk.is_computed:
+            walk.push(here.at(user, 0, here.frame))
+
+
+def _set(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    walk.push(here.at(user, here.held + (user.ins[0] is not here.node), here.frame))
+    yield from ()
+
+
+def _call(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    if is_argument(here.node, user):
+        yield from _handed(walk, here, user)
+
+
+def _handed(walk: ForwardWalk, here: Position, call: Node) -> Iterator[Leaving]:
+    """Go into what a call runs, or on with what it gives back; ``here`` is an argument or the object of the method."""
+    callees = walk.knowledge.callees(call)
+    for callee in callees:
+        frame = walk.knowledge.enter(callee, call, here.frame)
+        into = list(_parameters(here, frame)) if frame is not None else []
+        for position in into:
+            walk.push(position)
+        if not into:
+            yield Leaving(PASSED, call, here._replace(doubt=here.doubt or call))
+    if callees:
+        return
+    grows = any(
+        each.op in (GROW, SPREAD) and each.at is call.at for each in turned_edges(call.fn).users.get(here.node, ())
+    )
+    handings = list(handed_on.handings(walk.knowledge, call))
+    for handing in handings:
+        if handing.sort == handed_on.UNFAMILIAR:
+            if not grows:
+                walk.push(here.at(call, here.held, here.frame, call))
+                yield Leaving(PASSED, call, here._replace(doubt=here.doubt or call))
+            continue
+        depth = handed_on.depth_forward(handing.sort, here.held) if here.node in handing.sources else None
+        if depth is not None:
+            walk.push(here.at(call, depth, here.frame, call if len(handings) > 1 and not walk.is_computed else None))
+        elif walk.is_computed:
+            walk.push(here.at(call, 0, here.frame))
+
+
+def _parameters(here: Position, frame: CallFrame) -> Iterator[Position]:
+    """Yield the parameters of a callee that a value is handed over for."""
+    for parameter in lower(frame.function).params.values():
+        formal = parameter.data
+        assert isinstance(formal, FormalParameter)
+        argument = frame.argument(formal)
+        if argument is here.node:
+            yield here.at(parameter, here.held, frame)
+        elif argument is not None and argument.op == ELEMENT and argument.ins[0] is here.node:
+            yield here.at(parameter, max(here.held - 1, 0), frame)
+        elif argument is None and any(each is here.node for each in frame.collected(formal)):
+            yield here.at(parameter, here.held + bool(formal.sort), frame)
+
+
+_ROWS: Final = by_operation(
+    "follow",
+    {
+        (PHI, GAMMA, PI, EITHER, ENTER): _same,
+        (INPLACE, EFFECT): _version,
+        (
+            CONST, PARAM, TRUTH, GLOBAL, EXPORT, FREE, FUNCTION, CLASS, IMPORT, WITHIN, AFTER, ENTRY, UNDEFINED, OPAQUE,
+            DECORATED,
+        ): _nothing,
+        (ATTR,): _attribute,
+        (INDEX, ELEMENT, ITEM): _member,
+        (CALL,): _call,
+        (OPERATION,): _operand,
+        (SEQUENCE, DICT, COMPREHENSION): _contained,
+        (GROW, SPREAD): _grown,
+        (SETTER,): _set,
+    },
+)  # fmt: skip

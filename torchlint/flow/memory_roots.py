@@ -1,0 +1,69 @@
+"""Where memory is made: from a value back along copies and views, into callees and out again, to what it may lie in.
+
+Two values may share memory if their roots meet. Parameters of one function are taken for memories of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
+from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
+from torchlint.flow.steps_back import STEPS_BACK, Place
+from torchlint.semantic.graph import Node
+from torchlint.values.asking import Path
+
+_LONGEST: Final = 5
+_MOST_STEPS: Final = 3_000
+"""A walk that takes more ends in the unknown."""
+
+
+class MemoryRoots:
+    """The walk back, with its answers kept."""
+
+    def __init__(self, knowledge: CallKnowledge) -> None:
+        """Begin with nothing known."""
+        self.knowledge = knowledge
+        self._known: dict[Place, frozenset[MemoryRoot]] = {}
+
+    def roots(self, node: Node, path: Path = (), frame: CallFrame | None = None) -> frozenset[MemoryRoot]:
+        """Return where the memory of what a path leads to from a node may come from; ANY_DEPTH asks for all in it."""
+        start = (node, path, frame)
+        if start not in self._known:
+            self._known[start] = frozenset(self._walk(start))
+        return self._known[start]
+
+    def _walk(self, start: Place) -> Iterator[MemoryRoot]:
+        todo, seen = [start], {start}
+        while todo:
+            here = todo.pop()
+            if len(seen) > _MOST_STEPS:
+                yield MemoryRoot(UNKNOWN, start[0])
+                return
+            for step in STEPS_BACK[here[0].op](self.knowledge, *here):
+                if isinstance(step, MemoryRoot):
+                    yield step
+                elif (place := (step[0], step[1][:_LONGEST], step[2])) not in seen:
+                    seen.add(place)
+                    todo.append(place)
+
+    # ------------------------------------------------------------------ questions
+    def may_share(self, one: Node, two: Node) -> FlowAnswer:
+        """Whether two values may lie in the same memory; the node is where it is made, or what is unknown."""
+        return meeting(self.roots(one), self.roots(two))
+
+    def is_fresh(self, node: Node) -> FlowAnswer:
+        """Whether the memory of a value is made in its own function; else the node says where it comes from.
+
+        Reasons of a no: ``parameter``, ``global``.
+        """
+        roots = self.roots(node)
+        others = [each for each in roots if each.sort != MADE]
+        if not others:
+            return FlowAnswer(YES, node, MADE)
+        known = [each for each in others if each.sort != UNKNOWN]
+        if len(known) == len(roots):
+            return FlowAnswer(NO, known[0].node, known[0].sort)
+        return FlowAnswer(PERHAPS, others[0].node, others[0].sort)

@@ -1,0 +1,157 @@
+"""What is written into: by a function, through its parameters and its callees, and after a value was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from torchlint.flow import handed_on
+from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
+from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.handed_on import ANY_DEPTH
+from torchlint.flow.memory_roots import MemoryRoots
+from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
+from torchlint.flow.turned_edges import is_later, node_of_write
+from torchlint.models.operation_sets import WRITES
+from torchlint.semantic.function_effects import handed_over
+from torchlint.semantic.graph import CALL, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.lowering import lower
+from torchlint.values.references import LibraryInstanceRef, LibraryRef
+
+HERE: Final = "written here"
+THERE: Final = "written by a callee"
+HANDED: Final = "handed to an unknown function"
+OF_UNKNOWN: Final = "memory of unknown origin is written"
+
+
+class Written(NamedTuple):
+    """Memory that is written into."""
+
+    roots: frozenset[MemoryRoot]
+    node: Node
+    """Where: the object after the write, or the call that leads to it."""
+    place: int
+    """The index of that node."""
+    is_sure: bool = True
+    """Whether a write is seen; else nothing is known of a function that is handed it."""
+
+
+class MemoryWrites:
+    """The queries, with one summary for each function."""
+
+    def __init__(self, knowledge: CallKnowledge, roots: MemoryRoots) -> None:
+        """Begin with nothing known."""
+        self._knowledge, self._roots = knowledge, roots
+        self._known: dict[FunctionGraph, tuple[Written, ...] | None] = {}
+
+    def written_by(self, function: FunctionGraph) -> tuple[Written, ...] | None:
+        """Return what a function writes into, as it sees it; None while it is asked for itself, by recursion."""
+        if function not in self._known:
+            self._known[function] = None
+            self._known[function] = tuple(self._written(lower(function)))
+        return self._known[function]
+
+    def _written(self, fn: FunctionGraph) -> Iterator[Written]:
+        for write in fn.writes:
+            node = node_of_write(write)
+            place = node.index if node is not write.target else write.at
+            yield Written(self._roots.roots(write.target), node, place)
+        for call in fn.calls:
+            yield from self.written_by_call(call)
+
+    def written_by_call(self, call: Node) -> Iterator[Written]:
+        """Yield what a call writes into, as its function sees it."""
+        callees = self._knowledge.callees(call)
+        for callee in callees:
+            frame = self._knowledge.enter(callee, call, None)
+            inner = self.written_by(callee.function) if frame is not None else None
+            if inner is None or frame is None:
+                yield from self._handed(call)
+                continue
+            for each in inner:
+                roots = frozenset(root for one in each.roots for root in self._seen_from_outside(one, frame))
+                if roots:
+                    yield Written(roots, call, call.index, each.is_sure)
+        if not callees:
+            yield from self._by_library(call)
+
+    def _seen_from_outside(self, root: MemoryRoot, frame: CallFrame) -> Iterator[MemoryRoot]:
+        if root.sort == UNKNOWN:
+            yield MemoryRoot(UNKNOWN, root.node)
+        elif root.node.fn is not frame.function:
+            if root.via is None:  # else it was made further down
+                yield root
+        elif root.sort == PARAMETER:
+            assert isinstance(root.node.data, FormalParameter)
+            argument = frame.argument(root.node.data)
+            if argument is not None:
+                yield from self._roots.roots(argument, root.path)
+            for each in frame.collected(root.node.data) if argument is None else ():
+                yield from self._roots.roots(each, (ANY_DEPTH,))
+
+    def _handed(self, call: Node) -> Iterator[Written]:
+        for _, each in handed_over(call):
+            yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
+
+    def _by_library(self, call: Node) -> Iterator[Written]:
+        if any(each.sort == handed_on.UNFAMILIAR for each in handed_on.handings(self._knowledge, call)):
+            yield from self._handed(call)
+            return
+        given = call.arguments
+        for reference in self._knowledge.value(call.ins[0]).references:
+            if isinstance(reference, LibraryRef):
+                places = WRITES.get(reference.name, ("0",) if _writes_first(reference.name) else ())
+                for place in places:
+                    node = given.keywords.get(place)
+                    if node is None and place.isdigit() and int(place) < len(given.positional):
+                        node = given.positional[int(place)]
+                    if node is not None:
+                        yield Written(self._roots.roots(node), call, call.index)
+        yield from self._by_optimizer(call)
+
+    def _by_optimizer(self, call: Node) -> Iterator[Written]:
+        """Yield what an optimizer of torch was made with, where it takes a step."""
+        owner = call.ins[0].ins[0] if call.ins[0].ins else None
+        if call.ins[0].data != "step" or owner is None:
+            return
+        for reference in self._knowledge.value(owner).references:
+            if isinstance(reference, LibraryInstanceRef) and reference.name.startswith("torch.optim."):
+                made = reference.made
+                if made is not None and made.op == CALL:
+                    for each in made.arguments.all():
+                        yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index)
+
+    # ------------------------------------------------------------------ questions
+    def written_after(self, node: Node, until: Node | None = None) -> FlowAnswer:
+        """Whether the memory of a value may be written after it was made, in its function or by what that calls.
+
+        ``until`` is the node before which it has to happen. Reasons: the words of this module.
+        """
+        return strongest(self._written_after(node, until))
+
+    def _written_after(self, node: Node, until: Node | None) -> Iterator[FlowAnswer]:
+        mine = self._roots.roots(node)
+        for each in self.written_by(node.fn) or ():
+            if each.node is node or (until is not None and not is_later(node.fn, until.index, each.node)):
+                continue
+            met = meeting(mine, each.roots)
+            made = met.node if met.reason == MADE and met.node is not None and met.node.fn is node.fn else None
+            if not met.is_no and is_later(node.fn, each.place, node, made):
+                yield _answer(each, met)
+
+    def writes_into(self, call: Node, node: Node) -> FlowAnswer:
+        """Whether a call writes into the memory of a value."""
+        mine = self._roots.roots(node)
+        met = ((each, meeting(mine, each.roots)) for each in self.written_by_call(call))
+        return strongest(_answer(each, answer) for each, answer in met if answer.answer != NO)
+
+
+def _answer(written: Written, met: FlowAnswer) -> FlowAnswer:
+    if not written.is_sure:
+        return FlowAnswer(PERHAPS, written.node, HANDED)
+    reason = OF_UNKNOWN if met.reason == UNKNOWN else THERE if written.node.op == CALL else HERE
+    return FlowAnswer(YES if met.answer == YES else PERHAPS, written.node, reason)
+
+
+def _writes_first(name: str) -> bool:
+    return name.startswith(("torch.", "numpy.")) and (name.endswith("_") or name in ("numpy.copyto", "numpy.put"))

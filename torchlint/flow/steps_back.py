@@ -1,0 +1,408 @@
+"""What lies behind a node: one row for each operation, of what a path from it leads to and where memory is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from torchlint.evaluation.class_families import PROPERTIES
+from torchlint.flow import handed_on
+from torchlint.flow.answers import by_operation
+from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.handed_on import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW
+from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
+from torchlint.models.operation_sets import SHARES_MEMORY
+from torchlint.semantic.function_effects import step_of
+from torchlint.semantic.graph import (
+    AFTER,
+    ATTR,
+    CALL,
+    CLASS,
+    COMPREHENSION,
+    CONST,
+    DECORATED,
+    DICT,
+    EFFECT,
+    EITHER,
+    ELEMENT,
+    ENTER,
+    ENTRY,
+    EXPORT,
+    FREE,
+    FUNCTION,
+    GAMMA,
+    GLOBAL,
+    GROW,
+    IMPORT,
+    INDEX,
+    INPLACE,
+    ITEM,
+    OPAQUE,
+    OPERATION,
+    PARAM,
+    PHI,
+    PI,
+    SEQUENCE,
+    SETTER,
+    SLICE,
+    SPREAD,
+    TRUTH,
+    UNDEFINED,
+    WITHIN,
+    FormalParameter,
+    FunctionGraph,
+    Node,
+)  # fmt: skip
+from torchlint.semantic.lowering import lower
+from torchlint.values import abstract as a
+from torchlint.values.asking import ANY_ELEMENT, Path
+from torchlint.values.references import ClassRef, InstanceRef, ModuleRef, SuperRef
+
+Place = tuple[Node, Path, CallFrame | None]
+"""A node, what is sought in it, and the call through which its function was entered."""
+Steps = Iterator["MemoryRoot | Place"]
+
+
+# ---------------------------------------------------------------------- rows: what lies behind a node
+def _copied(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    for each in node.ins:
+        yield each, path, frame
+
+
+def _first(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield node.ins[0], path, frame
+
+
+def _made(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield made_at(node, path, frame)
+
+
+def _nothing(*_: object) -> Steps:
+    yield from ()
+
+
+def _opaque(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield made_at(node, path, frame, UNKNOWN)
+
+
+def _decorated(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield node.ins[1], path, frame
+
+
+def _parameter(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    formal = node.data
+    assert isinstance(formal, FormalParameter)
+    own = frame.of(node.fn) if frame is not None else None
+    if own is None or (own.callee is None and own.argument(formal) is None):
+        yield made_at(node, path, None, PARAMETER)
+        if formal.position == 0 and node.fn.takes_object:
+            yield from _stored(knowledge, node, node, path, frame)
+    elif (argument := own.argument(formal)) is not None and argument.op == CALL and own.owner is argument:
+        yield from _of_made_object(knowledge, argument, path, own.outer)
+    elif argument is not None:
+        yield argument, path, own.outer
+    elif rest := own.collected(formal):
+        for each in rest:
+            yield each, (path[1:] if formal.sort else (ANY_DEPTH,)), own.outer
+            yield each, (ANY_DEPTH,), own.outer
+    elif formal.default is not None:
+        yield formal.default, path, None
+    else:
+        yield made_at(node, path, frame, UNKNOWN)
+
+
+def _stored(knowledge: CallKnowledge, at: Node, owner: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield what methods put under an attribute of an object; the value of ``at`` says its class."""
+    if not path or not isinstance(path[0], str) or path[0][:1] != ".":
+        return
+    for reference in knowledge.value(at).references:
+        if isinstance(reference, InstanceRef):
+            for method, store in knowledge.evaluator.family(reference.cls).stores(path[0][1:]):
+                inner = knowledge.inside(method, owner, frame)
+                if inner is not None and store.value is not owner:
+                    yield store.value, path[1:], inner
+
+
+def _of_made_object(knowledge: CallKnowledge, call: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield an object that a class of the project makes, or what its constructor and other methods put into it."""
+    yield made_at(call, path, frame)
+    if path[:1] == (ANY_DEPTH,):
+        for argument in call.arguments.all():
+            yield argument, path, frame
+    callees = {each.function: each for each in knowledge.callees(call)}
+    for reference in knowledge.value(call).references if path and str(path[0])[:1] == "." else ():
+        if not isinstance(reference, InstanceRef):
+            continue
+        for method, store in knowledge.evaluator.family(reference.cls).stores(str(path[0])[1:]):
+            inner = (
+                knowledge.enter(callees[method], call, frame)
+                if method in callees
+                else knowledge.inside(method, call, frame)
+            )
+            if inner is not None:
+                yield store.value, path[1:], inner
+
+
+def _attribute(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    owner, word = node.ins[0], str(node.data)
+    value = knowledge.value(owner)
+    for reference in value.references:
+        if isinstance(reference, ModuleRef):
+            yield from _of_module(node, reference.base, word, path, frame)
+            return
+        method = knowledge.evaluator.family(reference.cls).method(word) if isinstance(reference, InstanceRef) else None
+        if method is not None and not PROPERTIES.isdisjoint(method.signs):
+            inner = knowledge.inside(method, owner, frame)
+            yield from _given(method, node, path, inner, frame)
+            return
+    if value.may(a.TENSOR | a.ARRAY) and (word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS):
+        yield owner, (), frame
+    else:
+        yield owner, (f".{word}", *path), frame
+
+
+def _of_module(node: Node, base: str, word: str, path: Path, frame: CallFrame | None) -> Steps:
+    program = node.fn.file.program
+    file = program.at(base)
+    if file is not None:
+        yield file.export(word), path, frame
+    elif not program.exists(os.path.join(base, word)):
+        yield made_at(node, path, frame, UNKNOWN)
+
+
+def _index(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    container = node.ins[0]
+    value = knowledge.value(container)
+    is_slice = node.data is SLICE or (isinstance(node.data, tuple) and SLICE in node.data)
+    if value.may(a.SEQUENCE):
+        step = ANY_ELEMENT if is_slice and path else step_of(node.data)
+        yield container, ((step, *path[1:]) if is_slice else (step, *path)), frame
+        if is_slice:
+            yield made_at(node, path, frame)
+    if value.must(a.SEQUENCE):
+        return
+    by = knowledge.value(node.ins[1]) if len(node.ins) > 1 and not is_slice else None
+    selects = by is not None and by.may(a.TENSOR | a.ARRAY | a.SEQUENCE)
+    if selects:
+        yield made_at(node, path, frame)
+    if by is None or not by.must(a.TENSOR | a.ARRAY | a.SEQUENCE):
+        is_row = type(node.data) in (int, str) or not value.may(a.TENSOR | a.ARRAY)
+        yield container, ((step_of(node.data), *path) if is_row else ()), frame
+
+
+def _element(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield node.ins[0], (ANY_ELEMENT, *path), frame
+
+
+def _item(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    if node.data is None:
+        yield made_at(node, path, frame)
+        yield node.ins[0], (ANY_ELEMENT, *path[1:]), frame
+    else:
+        yield node.ins[0], (step_of(node.data), *path), frame
+
+
+def _display(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield what lies in a list, tuple, set or dict that is written out."""
+    if not path or path[0] == ANY_DEPTH:
+        yield made_at(node, path, frame)
+    if not path:
+        return
+    keys = [step_of(each) for each in node.data] if isinstance(node.data, tuple) else list(range(len(node.ins)))
+    step = path[0]
+    if isinstance(step, int) and step < 0 and node.op == SEQUENCE:
+        step += len(keys)
+    for key, each in zip(keys, node.ins, strict=True):
+        if step == ANY_DEPTH:
+            yield each, path, frame
+        elif may_be_same(step, key):
+            yield each, path[1:], frame
+
+
+def _comprehension(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    if not path or path[0] == ANY_DEPTH:
+        yield made_at(node, path, frame)
+    if path:
+        yield node.ins[0], (path if path[0] == ANY_DEPTH else path[1:]), frame
+
+
+def _grown(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    before, member = node.ins[:2]
+    yield before, path, frame
+    if path and not knowledge.value(before).must(a.TENSOR | a.ARRAY):
+        if path[0] == ANY_DEPTH:
+            yield member, path, frame
+        elif may_be_same(path[0], step_of(node.data)):
+            yield member, path[1:], frame
+
+
+def _spread(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    yield node.ins[0], path, frame
+    if path:
+        yield node.ins[1], (path if str(path[0])[:1] in "=*" else (ANY_ELEMENT, *path[1:])), frame
+
+
+def _setter(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    is_word = path[:1] == (f".{node.data}",)
+    if not is_word:
+        yield node.ins[0], path, frame
+    if path[:1] == (ANY_DEPTH,) or is_word:
+        yield node.ins[1], (path[1:] if is_word else path), frame
+
+
+def _effect(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield an object as it was, and what functions that were handed it left in it."""
+    before, call = node.ins
+    yield before, path, frame
+    for callee in knowledge.callees(call) if path else ():
+        inner = knowledge.enter(callee, call, frame)
+        fn = lower(callee.function)
+        for word, parameter in fn.params.items():
+            assert isinstance(parameter.data, FormalParameter)
+            if inner is None or inner.argument(parameter.data) is not before:
+                continue
+            for leaving in (*fn.returns, *([fn.end] if fn.end is not None else [])):
+                left = leaving.attributes.get(word)
+                if left is not None and left is not parameter:
+                    yield left, path, inner
+
+
+def _operation(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    if str(node.data).endswith("="):
+        yield node.ins[0], path, frame
+    else:
+        yield made_at(node, path, frame)
+    if path and knowledge.value(node).may(a.SEQUENCE):
+        for each in node.ins:
+            yield each, (path if isinstance(path[0], str) else (ANY_ELEMENT, *path[1:])), frame
+
+
+def _global(_: CallKnowledge, node: Node, path: Path, __: CallFrame | None) -> Steps:
+    yield from _of_variable(node, lower(node.fn.file.body), str(node.data), path)
+
+
+def _export(_: CallKnowledge, node: Node, path: Path, __: CallFrame | None) -> Steps:
+    yield from _of_variable(node, lower(node.fn), str(node.data), path)
+
+
+def _of_variable(node: Node, body: FunctionGraph, word: str, path: Path) -> Steps:
+    found = body.definitions.get(word, ())
+    yield MemoryRoot(SHARED, body.file.export(word), tuple(each for each in path if each != ANY_DEPTH))
+    if not found:
+        yield MemoryRoot(UNKNOWN, node)
+    for each in found:
+        yield each, path, None
+
+
+def _free(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    assert isinstance(node.data, tuple)
+    owner, word = node.data
+    found = lower(owner).definitions.get(word, ())
+    if not found:
+        yield MemoryRoot(UNKNOWN, node)
+    for each in found:
+        yield each, path, (frame.of(owner) if frame is not None else None)
+
+
+def _import(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    assert isinstance(node.data, tuple)
+    level, module, word = node.data
+    program = node.fn.file.program
+    base = program.base_of(node.fn.file, level, module)
+    if base is None or word is None:
+        yield made_at(node, path, frame, UNKNOWN)
+    else:
+        yield from _of_module(node, base, word, path, frame)
+
+
+def _entered(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield what ``with`` binds: what a manager of the project yields, else the manager itself or a part of it."""
+    manager = node.ins[0]
+    for callee in knowledge.callees(manager) if manager.op == CALL else ():
+        inner = knowledge.enter(callee, manager, frame)
+        if inner is not None and lower(callee.function).yields:
+            for leaving in callee.function.yields:
+                yield leaving.value, path, inner
+            return
+    yield manager, path, frame
+
+
+def _given(function: FunctionGraph, node: Node, path: Path, inner: CallFrame | None, frame: CallFrame | None) -> Steps:
+    """Yield what a function gives, by returns or as what its yields hand out one by one."""
+    if inner is None:
+        yield made_at(node, path, frame, UNKNOWN)
+        return
+    fn = lower(function)
+    for leaving in fn.returns:
+        yield leaving.value, path, inner
+    if fn.yields:
+        yield made_at(node, path, frame)
+    for leaving in fn.yields if path else ():
+        yield leaving.value, (path if path[0] == ANY_DEPTH else path[1:]), inner
+
+
+def _call(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    value = knowledge.value(node)
+    if owners := [each for each in value.references if isinstance(each, SuperRef)]:
+        own = next(iter(node.fn.params.values()), None)
+        yield (own, path, frame) if own is not None and owners else made_at(node, path, frame, UNKNOWN)
+        return
+    callees = knowledge.callees(node)
+    if any(each.is_constructor and each.call is node for each in callees) or _makes_object(knowledge, node):
+        yield from _of_made_object(knowledge, node, path, frame)
+        return
+    for callee in callees:
+        inner = knowledge.enter(callee, node, frame)
+        yield from _given(callee.function, node, path, inner, frame)
+        if callee.call is not node and path:  # the results of a callable that is handed over come as members
+            yield from _given(callee.function, node, path[1:], inner, frame)
+    if not callees or any(each.call is not node for each in callees):
+        yield from _of_library(knowledge, node, path, frame)
+
+
+def _makes_object(knowledge: CallKnowledge, node: Node) -> bool:
+    return any(isinstance(each, ClassRef) for each in knowledge.value(node.ins[0]).references)
+
+
+def _of_library(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    for handing in handed_on.handings(knowledge, node):
+        if handing.sort == UNFAMILIAR:
+            yield made_at(node, path, frame, UNKNOWN)
+        elif (handing.sort not in (VIEW, MEMBER) and (not path or path[0] == ANY_DEPTH)) or handing.sort == FRESH:
+            yield made_at(node, path, frame)
+        for position, each in enumerate(handing.sources if handing.sort != FRESH else ()):
+            back = path if path[:1] == (ANY_DEPTH,) else handed_on.path_back(handing.sort, path, position)
+            if back is not None:
+                yield each, back, frame
+
+
+STEPS_BACK: Final = by_operation(
+    "roots",
+    {
+        (PHI, GAMMA, EITHER): _copied,
+        (PI, INPLACE): _first,
+        (CONST, TRUTH, FUNCTION, CLASS): _made,
+        (UNDEFINED, ENTRY, WITHIN, AFTER): _nothing,
+        (OPAQUE,): _opaque,
+        (DECORATED,): _decorated,
+        (PARAM,): _parameter,
+        (ATTR,): _attribute,
+        (INDEX,): _index,
+        (ELEMENT,): _element,
+        (ITEM,): _item,
+        (SEQUENCE, DICT): _display,
+        (COMPREHENSION,): _comprehension,
+        (GROW,): _grown,
+        (SPREAD,): _spread,
+        (SETTER,): _setter,
+        (EFFECT,): _effect,
+        (OPERATION,): _operation,
+        (GLOBAL,): _global,
+        (EXPORT,): _export,
+        (FREE,): _free,
+        (IMPORT,): _import,
+        (ENTER,): _entered,
+        (CALL,): _call,
+    },
+)
