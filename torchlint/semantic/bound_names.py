@@ -69,6 +69,13 @@ class Bindings:
             self.attributes, self.owns_attributes = dict(self.attributes), True
         self.attributes[spelled] = value
 
+    def drop(self, spelled: str) -> None:
+        """Forget a dotted name and those that begin with it."""
+        self.drop_under(spelled)
+        if spelled in self.attributes:
+            self.set_attribute(spelled, self.attributes[spelled])  # now the dictionary is its own
+            del self.attributes[spelled]
+
     def drop_under(self, spelled: str) -> None:
         """Forget the dotted names that begin with a name: it is another object now, or has changed."""
         if self.attributes:
@@ -151,7 +158,8 @@ def bind(st: Lowering, word: str, value: Node) -> None:
             st.fn.global_stores.append(value)
     else:
         _define(st, word, value)
-    written(st, word, value)
+    if st.targets is None:
+        written(st, word, value)
     st.env.set_name(word, value)
     st.env.drop_under(word)
 

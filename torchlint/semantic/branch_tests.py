@@ -6,6 +6,7 @@ import ast
 
 from torchlint.semantic.bound_names import DEEPEST_SPELLING, bound, dotted, narrow_name, same_object, unnarrowed
 from torchlint.semantic.graph import CALL, CONST, EITHER, PI, SEQUENCE, TRUTH, Narrowing, Node, Span
+from torchlint.semantic.lower_targets import key_of
 from torchlint.semantic.lowering_state import Lowering
 
 _ATTRIBUTES = {"requires_grad": ("requires_grad", True), "is_cuda": ("is_cuda", True), "is_cpu": ("host", True)}
@@ -41,7 +42,7 @@ def narrow(st: Lowering, test: ast.expr, positive: bool) -> None:
 
 
 def _narrow_flag(st: Lowering, test: ast.Name, positive: bool) -> None:
-    """A name that holds the outcome of a test says what the test says, of variables that were not bound anew since."""
+    """Narrow by the test whose outcome a name holds, where its variables were not bound anew since."""
     flag = bound(st, test.id)
     if flag is None:
         return
@@ -88,8 +89,8 @@ def _narrow_call(st: Lowering, test: ast.Call, positive: bool) -> None:
         narrow_place(st, given[0], Narrowing("tensor", positive), test)
     elif word == "callable":
         narrow_place(st, given[0], Narrowing("hasattr __call__", positive), test)
-    elif word == "hasattr" and len(given) == 2 and isinstance(given[1], ast.Constant):
-        narrow_place(st, given[0], Narrowing(f"hasattr {given[1].value}", positive), test)
+    elif word == "hasattr" and len(given) == 2 and _is_text(given[1]):
+        narrow_place(st, given[0], Narrowing(f"hasattr {key_of(given[1])}", positive), test)
     elif word == "bool" and len(given) == 1:
         narrow(st, given[0], positive)
     elif word == "all" and positive and isinstance(given[0], ast.GeneratorExp | ast.ListComp):
@@ -99,8 +100,12 @@ def _narrow_call(st: Lowering, test: ast.Call, positive: bool) -> None:
             narrow_place(st, given[0].generators[0].iter, Narrowing("elements", True, cls), test)
 
 
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def _narrow_any(st: Lowering, test: ast.BoolOp) -> None:
-    """``isinstance(x, A) or isinstance(x, B)`` is ``isinstance(x, (A, B))``."""
+    """Read ``isinstance(x, A) or isinstance(x, B)`` as ``isinstance(x, (A, B))``."""
     places, classes = set(), []
     for each in test.values:
         if not (isinstance(each, ast.Call) and _word(each.func) == "isinstance" and len(each.args) == 2):

@@ -99,7 +99,7 @@ def _note(st: Lowering, found: Changes, node: ast.AST) -> None:
 
 
 def _bind_target(found: Changes, node: ast.expr) -> None:
-    """A target: a name, an attribute (some of which change their object), an element (which changes its container)."""
+    """Note a target: an attribute may change its object, an element changes its container."""
     if isinstance(node, ast.Name):
         found.bound[node.id] = None
     elif isinstance(node, ast.Attribute):
@@ -116,7 +116,7 @@ def _bind_target(found: Changes, node: ast.expr) -> None:
 
 
 def _change(found: Changes, node: ast.expr) -> None:
-    """The variable whose object, or what that holds, an expression gives."""
+    """Note the variable whose object, or what that holds, an expression gives."""
     while True:
         if isinstance(node, ast.Subscript):
             node = node.value
@@ -144,7 +144,7 @@ def _note_call(st: Lowering, found: Changes, node: ast.Call) -> None:
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
     arguments = [*node.args, *[each.value for each in node.keywords]]
     if word in STORING:
-        named = next((each.value for each in node.args if isinstance(each, ast.Constant)), None)
+        named = next((str(each.value) for each in node.args if isinstance(each, ast.Constant)), "*")
         for each in [receiver, *node.args[:1]]:
             if each is not None and (spelled := dotted(each)) is not None:
                 found.bound[f"{spelled}.{named}"] = None
@@ -153,6 +153,8 @@ def _note_call(st: Lowering, found: Changes, node: ast.Call) -> None:
         return
     if receiver is not None and (word in SPREADING or word in GROWING or word == "setdefault" or is_in_place(word)):
         _change(found, receiver)
+        if not _may_be_plain_call(node, word):
+            return
     if is_in_place(word) or not is_inert(st, node):
         for each in [receiver, *arguments]:
             if each is not None and isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
@@ -167,3 +169,10 @@ def _note_call(st: Lowering, found: Changes, node: ast.Call) -> None:
 def _change_members(found: Changes, node: ast.expr) -> None:
     for each in node.elts if isinstance(node, ast.Tuple | ast.List) else [node]:
         _change(found, each)
+
+
+def _may_be_plain_call(node: ast.Call, word: str) -> bool:
+    """Whether a method of a growing word may be lowered as any other call, by how much it is handed."""
+    if is_in_place(word):
+        return True  # of a module of functions: ``init.normal_(x)``
+    return word in GROWING and (word == "add" or len(node.args) != (2 if word == "insert" else 1))

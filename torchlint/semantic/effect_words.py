@@ -20,7 +20,7 @@ STORING: Final = {
     "register_buffer": ("tensor",), "register_parameter": ("param",), "add_module": ("module",),
     "register_module": ("module",), "__setattr__": (), "setattr": (),
 }  # fmt: skip
-"""Calls that set an attribute whose name is their first argument (of ``setattr`` the second), with the keyword of the value."""
+"""Calls that set an attribute whose name is an argument, with the keyword of the value."""
 PROCESS_SETTERS: Final = {
     "set_grad_enabled": (GRAD,), "set_default_device": (DEVICE,), "set_default_dtype": (DTYPE,),
     "set_default_tensor_type": (DEVICE, DTYPE),
@@ -94,5 +94,5 @@ _OTHER_METHODS: Final = """
     set_postfix set_postfix_str step warning warn write writelines zero_grad
 """
 INERT: Final = frozenset(f"{_TENSOR_METHODS} {_PYTHON_METHODS} {_MODULE_METHODS} {_OTHER_METHODS}".split())
-"""Methods of tensors, Python's data, modules, optimizers, files and loggers that leave what may be asked of their object
-and of their arguments as it is."""
+"""Methods of tensors, Python's data, modules, optimizers, files and loggers that leave their object and
+arguments as they are, as far as values are asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic.bound_names import (
+    DEEPEST_SPELLING,
     Bindings,
     bind,
     is_own,
@@ -82,9 +83,10 @@ def _heads(st: Lowering, changes: Changes, node: ast.stmt) -> tuple[dict[str, No
             (st.fn.definitions if st.cls is None else st.cls.attributes)[word].append(heads[word])
         st.env.set_name(word, heads[word])
         st.env.drop_under(word)
-    for spelled, value in list(st.env.attributes.items()):
-        if spelled in changes.bound or spelled in changes.changed:
-            heads[spelled] = st.node(PHI, (value,), None, node)
+    for spelled in dict.fromkeys((*changes.bound, *changes.changed)):
+        root = spelled.partition(".")[0]
+        if root != spelled and root not in heads and spelled.count(".") <= DEEPEST_SPELLING:
+            heads[spelled] = st.node(PHI, (read_dotted(st, spelled, node),), None, node)
             st.env.drop_under(spelled)
             st.env.set_attribute(spelled, heads[spelled])
     if not changes.process:
@@ -162,7 +164,7 @@ def _thrown(st: Lowering, attempt: Attempt) -> Bindings:
     st.env = env
     for spelled, values in attempt.written.items():
         if "." in spelled:
-            env.drop_under(spelled.rpartition(".")[0])
+            env.drop(spelled)
             continue
         before = env.names.get(spelled)
         env.set_name(spelled, merge(st, [before, *values] if before is not None else values))
@@ -197,7 +199,7 @@ def _pass_through(way: Bindings, before: Bindings, after: Bindings) -> None:
             way.drop_under(word)
     for spelled in set(way.attributes) & set(before.attributes):
         if after.attributes.get(spelled) is not before.attributes[spelled]:
-            way.drop_under(spelled.rpartition(".")[0])
+            way.drop(spelled)
     for spelled, value in after.attributes.items():
         if before.attributes.get(spelled) is not value:
             way.set_attribute(spelled, value)
@@ -212,7 +214,7 @@ def _pass_through(way: Bindings, before: Bindings, after: Bindings) -> None:
 
 # ---------------------------------------------------------------------- with
 def _with(st: Lowering, node: ast.With | ast.AsyncWith) -> None:
-    """A ``with``: the grad mode and default device from before it hold again behind it, on ways that leave as well."""
+    """Lower a ``with``, behind which grad mode and default device are as before, on ways that leave as well."""
     saved, frame, restores = st.env.state, Frame(), False
     attempt = None
     for item in node.items:

@@ -39,10 +39,10 @@ from torchlint.semantic.graph import (
 )
 from torchlint.semantic.lower_targets import (
     change,
+    container_of,
     current,
     is_changeable,
     is_fixed,
-    is_setdefault,
     store_attribute,
 )
 from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
@@ -156,7 +156,7 @@ def _apply_changes(st: Lowering, node: ast.Call, made: Node) -> None:
         for each in written.elts if isinstance(written, ast.Tuple | ast.List) else [written]:
             _written(st, each, made, node, "out")
     if word in STORING:
-        _store_by_word(st, node, given, word)
+        _store_by_word(st, node, word)
     elif isinstance(node.func, ast.Attribute) and not (root and _imports(st, root, None)):
         if not _change_receiver(st, node, node.func, made, word) and not is_inert(st, node):
             _leave_effects(st, node, made, node.func.value)
@@ -176,15 +176,15 @@ def _is_true(node: ast.Call, keyword: str) -> bool:
 
 
 def _written(st: Lowering, argument: ast.expr, made: Node, node: ast.Call, place: object) -> None:
-    """An argument whose memory the call fills."""
+    """Note an argument whose memory the call fills."""
     before = current(st, argument)
     st.fn.writes.append(MemoryWrite(before, made, node, len(st.nodes)))
     if is_changeable(argument):
         change(st, argument, st.node(EFFECT, (before, made), place, node))
 
 
-def _store_by_word(st: Lowering, node: ast.Call, given: CallArguments, word: str) -> None:
-    """``setattr(x, "word", v)``, ``x.register_buffer("word", v)`` and the like are assignments."""
+def _store_by_word(st: Lowering, node: ast.Call, word: str) -> None:
+    """Lower ``setattr(x, "word", v)``, ``x.register_buffer("word", v)`` and the like as assignments."""
     arguments: list[ast.expr] = list(node.args)
     if isinstance(node.func, ast.Attribute) and callee_words(node)[0] not in ("object", "type"):
         owner = node.func.value
@@ -205,7 +205,7 @@ def _store_by_word(st: Lowering, node: ast.Call, given: CallArguments, word: str
 
 
 def _change_receiver(st: Lowering, node: ast.Call, func: ast.Attribute, made: Node, word: str) -> bool:
-    """A method that changes its object in a way that its word tells; returns whether it is one."""
+    """Change the object of a method that does it in a way that its word tells; return whether it is one."""
     owner, given = func.value, made.arguments
     is_statement = st.statement is node
     if is_in_place(word):
@@ -230,7 +230,7 @@ def _change_receiver(st: Lowering, node: ast.Call, func: ast.Attribute, made: No
                 after = st.node(GROW, (after, value), key, node)
         change(st, owner, after)
         return True
-    if word == "setdefault" and is_setdefault(node):
+    if container_of(node) is not None:
         if len(node.args) > 1:
             change(st, node, given.positional[1])
         return True
@@ -256,7 +256,7 @@ def _grow(st: Lowering, node: ast.Call, owner: ast.expr, given: CallArguments, w
 
 
 def _move(st: Lowering, node: ast.Call, made: Node) -> None:
-    """``net.cuda()``, or ``net.half().to(device)``, as a statement: modules are moved in place."""
+    """Lower ``net.cuda()``, or ``net.half().to(device)``, as a statement: modules are moved in place."""
     moves: list[tuple[Node, str]] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in MOVING:

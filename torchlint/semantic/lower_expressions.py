@@ -83,7 +83,7 @@ def _compare(st: Lowering, node: ast.Compare) -> Node:
 
 
 def _either(st: Lowering, node: ast.BoolOp) -> Node:
-    """``and`` and ``or``: each operand is reached only as those before came out."""
+    """Lower ``and`` and ``or``: each operand is reached only as those before came out."""
     guards, found, positive = st.guards, [], isinstance(node.op, ast.And)
     ways = []
     before, writes = st.env, st.writes
@@ -211,7 +211,7 @@ def _formatted(st: Lowering, node: ast.FormattedValue) -> Node:
 
 # ---------------------------------------------------------------------- comprehensions
 def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Node:
-    """A comprehension: its own names are seen nowhere else; what it changes or binds by ``:=`` is."""
+    """Lower a comprehension: its own names are seen nowhere else; what it changes or binds by ``:=`` is."""
     outer, guards, cls, hidden, writes = st.env, st.guards, st.cls, st.hidden, st.writes
     is_outermost = st.fn.parent is None and st.outer_names is None
     if is_outermost:
@@ -245,7 +245,7 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
         _carry_out(st, inner.names, {word for word, _ in names})
         for spelled, value in list(outer.attributes.items()):
             if inner.attributes.get(spelled) is not value:
-                st.env.drop_under(spelled.rpartition(".")[0])
+                st.env.drop(spelled)
     return st.node(COMPREHENSION, ins, _COMPREHENSIONS[type(node)], node)
 
 

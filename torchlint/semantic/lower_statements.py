@@ -25,10 +25,10 @@ from torchlint.semantic.lower_targets import assign, current
 from torchlint.semantic.lowering_state import STATEMENTS, Lowering
 
 SIGNS = frozenset(
-    "property staticmethod classmethod wraps contextmanager asynccontextmanager abstractmethod overload cached_property "
-    "setter getter deleter lru_cache cache no_grad inference_mode enable_grad set_grad_enabled override final dataclass "
-    "fixture parametrize script ignore unused export total_ordering runtime_checkable singledispatch rank_zero_only "
-    "skip skipIf skipUnless skipif xfail usefixtures".split()
+    "property staticmethod classmethod wraps contextmanager asynccontextmanager abstractmethod overload setter "
+    "getter cached_property deleter lru_cache cache no_grad inference_mode enable_grad set_grad_enabled override final "
+    "fixture dataclass parametrize script ignore unused export total_ordering runtime_checkable singledispatch "
+    "rank_zero_only skip skipIf skipUnless skipif xfail usefixtures".split()
 )
 """Last words of decorators that say something of a function and leave it what it is for who calls it."""
 
@@ -87,7 +87,7 @@ def _raise(st: Lowering, node: ast.Raise) -> None:
 
 
 def _if(st: Lowering, node: ast.If) -> None:
-    """An ``if`` with all its ``elif``, of which a text may have a thousand."""
+    """Lower an ``if`` with all its ``elif``, of which a text may have a thousand."""
     guards, ways = st.guards, []
     while True:
         test = st.expr(node.test)
@@ -153,7 +153,7 @@ def _class(st: Lowering, node: ast.ClassDef) -> None:
 
 
 def _class_body(st: Lowering, node: ast.ClassDef, cls: ClassGraph) -> None:
-    """The names of a body are attributes of the class, seen by no function inside."""
+    """Lower the body of a class, whose names are attributes of it, seen by no function inside."""
     env, outer, outside = st.env, st.cls, st.outside
     is_outermost = st.fn.parent is None and st.outer_names is None
     if is_outermost:
@@ -212,7 +212,7 @@ def _delete_target(st: Lowering, target: ast.expr) -> None:
         st.expr(target)
         spelled = dotted(target)
         if spelled is not None:
-            st.env.drop_under(spelled.rpartition(".")[0])
+            st.env.drop(spelled)
     else:
         st.expr(target)
 

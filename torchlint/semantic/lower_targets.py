@@ -96,30 +96,27 @@ def change(st: Lowering, owner: ast.expr, after: Node) -> None:
         store_item(st, owner, after, is_written=False)
     elif isinstance(owner, ast.NamedExpr):
         rebind(st, owner.target.id, after)
-    elif is_setdefault(owner):
-        function = owner.func
-        assert isinstance(function, ast.Attribute)
-        before, key = current(st, function.value), key_of(owner.args[0])
-        ins = (before, after, st.expr(owner.args[0])) if key is ANYKEY else (before, after)
-        change(st, function.value, st.node(GROW, ins, key, owner))
+    elif (kept := container_of(owner)) is not None:
+        container, index = kept
+        before, key = current(st, container), key_of(index)
+        ins = (before, after, st.expr(index)) if key is ANYKEY else (before, after)
+        change(st, container, st.node(GROW, ins, key, owner))
 
 
-def is_setdefault(node: ast.expr) -> bool:
-    """Whether a call gives an element that stays in its container."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "setdefault"
-        and bool(node.args)
-        and is_changeable(node.func.value)
-    )
+def container_of(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Return ``d`` and ``k`` of ``d.setdefault(k, v)``, which gives an element that stays in its container."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    if node.func.attr != "setdefault" or not is_changeable(node.func.value):
+        return None
+    return node.func.value, node.args[0]
 
 
 def is_changeable(node: ast.expr) -> bool:
     """Whether a change of what an expression gives can be told to a variable."""
     while isinstance(node, ast.Subscript | ast.Attribute):
         node = node.value
-    return isinstance(node, ast.Name | ast.NamedExpr) or is_setdefault(node)
+    return isinstance(node, ast.Name | ast.NamedExpr) or container_of(node) is not None
 
 
 def is_fixed(st: Lowering, word: str) -> bool:

@@ -24,7 +24,8 @@ from torchlint.semantic.graph import (
 )
 from torchlint.semantic.lowering_state import STATEMENTS, Lowering
 
-assert lower_blocks and lower_calls and lower_expressions and lower_statements  # they fill the tables
+_FILLING = (lower_blocks, lower_calls, lower_expressions, lower_statements)
+"""The modules that fill the tables by types of syntax."""
 _ROOM = 4000
 """Frames that the deepest text which is lowered as a whole may need."""
 

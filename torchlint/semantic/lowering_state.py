@@ -141,7 +141,7 @@ class Lowering:
         self.guards = guards
 
     def taken_snapshot(self) -> dict[str, Node] | None:
-        """Return what the module's names are bound to, shared while nothing changes; None for the end of a huge text."""
+        """Return what the module's names are bound to, shared while nothing changes; None late in a huge text."""
         if self.snapshot_entries > _MOST_SNAPSHOT_ENTRIES:
             return None
         names = self.outer_names

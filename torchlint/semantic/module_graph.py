@@ -177,7 +177,7 @@ class ModuleGraph:
 
     @property
     def mentions(self) -> dict[str, list[Mention]]:
-        """Names and attributes that are read other than to call them, by last word: a function may be called from there."""
+        """Names and attributes that are read other than to call them, by last word: who has them may call."""
         return self.outline.mentions
 
 

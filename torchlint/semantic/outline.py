@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from torchlint.semantic.formal_parameters import AnyFunction
 
 _LEAVES: Final = frozenset((
-    ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.alias, ast.operator,
+    ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.alias,
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.Not, ast.In,
-    str, int, float, complex, bytes, bool, type(None), type(...), ast.USub, ast.Lt, ast.Gt, ast.LtE, ast.GtE, ast.NotIn, ast.Mod, ast.Pow, ast.FloorDiv, ast.MatMult,
+    ast.USub, ast.Lt, ast.Gt, ast.LtE, ast.GtE, ast.NotIn, ast.Mod, ast.Pow, ast.FloorDiv, ast.MatMult,
+    str, int, float, complex, bytes, bool, type(None), type(...),
 ))  # fmt: skip
-_CALLED: Final = frozenset((ast.Call, ast.Attribute, ast.Subscript))
 
 
 class WrittenCall(NamedTuple):
@@ -107,7 +107,7 @@ def outline_of(tree: ast.Module) -> Outline:
 def _enter_function(
     node: AnyFunction, owner: ast.AST, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]
 ) -> None:
-    """What stands in the body belongs to the function; decorators, defaults and annotations to the one around."""
+    """Go on with a body as the function's own; decorators, defaults and annotations belong to the one around."""
     if isinstance(node, ast.Lambda):
         stack.append((node.body, node, None))
     else:

@@ -73,7 +73,7 @@ class Program:
 
     # ------------------------------------------------------------------ modules
     def at(self, base: str) -> ModuleGraph | None:
-        """Return the module whose file is ``base.py`` or ``base/__init__.py``; a package goes before, as in Python."""
+        """Return the module whose file is ``base/__init__.py`` or ``base.py``."""
         return self.file(os.path.join(base, "__init__.py")) or self.file(base + ".py")
 
     def exists(self, base: str) -> bool:
@@ -106,21 +106,13 @@ class Program:
         top = folder
         while self._is_inside(top) and self._looked_for(os.path.join(top, "__init__.py")):
             top = os.path.dirname(top)
-        starts = (
-            top,
-            folder,
-            self.root,
-            os.path.join(self.root, "src"),
-            os.path.join(self.root, "lib"),
-            os.path.dirname(top),
-        )
-        for start in dict.fromkeys(starts):
+        laid_out = [os.path.join(self.root, each) for each in ("src", "lib")]
+        for start in dict.fromkeys((top, folder, self.root, *laid_out, os.path.dirname(top))):
             if self._is_inside(start) and self.exists(base := os.path.join(start, *words)):
                 return base
         # a folder that a script puts on the path: the one place in the program where such a module lies
-        found = [
-            base for each in self._by_first_word.get(words[0], ()) if self.exists(base := os.path.join(each, *words))
-        ]
+        places = self._by_first_word.get(words[0], ())
+        found = [base for each in places if self.exists(base := os.path.join(each, *words))]
         return found[0] if len(found) == 1 else None
 
     def _is_inside(self, path: str) -> bool:
