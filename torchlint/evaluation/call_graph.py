@@ -5,6 +5,7 @@ A call through ``submit``, ``map``, ``partial``, a hook, a collate function or a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,7 @@ from torchlint.values.references import (
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
     from torchlint.semantic.module_graph import ModuleGraph
+    from torchlint.semantic.outline import Mention
 
 _MOST_FILES: Final = 60
 _MOST_CALLS: Final = 24
@@ -215,16 +217,26 @@ def _handed(
     """Return the calls of a function by whom it is handed to; None where it is handed to somebody unknown."""
     found: list[CallerSite] = []
     for file in files:
-        for owner, syntax in file.mentions.get(word, ()):
-            del owner
-            node = file.node_of(syntax)
-            if node is None or node.op != CALL:
-                return None
+        for mention in file.mentions.get(word, ()):
+            node = _call_that_is_handed(file, mention)
+            if node is None:
+                continue
             sites = [site for each in callees_of_handed(strict, node) if (site := _site(strict, each, function))]
             if not sites and node.arguments.spelled.rpartition(".")[2] not in handed_calls.CALLING_WORDS:
                 return None
             found += sites
     return found
+
+
+def _call_that_is_handed(file: ModuleGraph, mention: Mention) -> Node | None:
+    """Return the call one of whose arguments a mention is; what it is otherwise kept for is not followed."""
+    for call in lower(file.function_of(mention.owner)).calls:
+        syntax = call.at
+        if isinstance(syntax, ast.Call) and (
+            mention.node in syntax.args or any(each.value is mention.node for each in syntax.keywords)
+        ):
+            return call
+    return None
 
 
 def callees_of_handed(strict: Evaluator, call: Node) -> list[Node]:

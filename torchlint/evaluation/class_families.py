@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -122,12 +123,14 @@ class Family:
     @cached_property
     def children(self) -> list[ClassGraph]:
         """The classes of the same file that derive from this one directly."""
-        return [
-            each
-            for each in self.cls.file.classes
-            if each is not self.cls
-            and any(ClassRef(self.cls) in self._strict.value(base).references for base in each.bases)
-        ]
+        file, own = self.cls.file, ClassRef(self.cls)
+        found = []
+        for syntax, scope in file.outline.scopes.items():
+            if isinstance(syntax, ast.ClassDef) and syntax.bases:
+                cls = file.class_graph(syntax, lower(file.function_of(scope.owner)))
+                if cls is not self.cls and any(own in self._strict.value(base).references for base in cls.bases):
+                    found.append(cls)
+        return found
 
     @cached_property
     def _stored(self) -> dict[str, list[Stored]]:

@@ -1,0 +1,84 @@
+"""What the oracles promise: each says no less possible than the one below it, in whatever order they are asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from torchlint.evaluation.evaluator import Evaluator
+from torchlint.evaluation.oracles import Oracles
+from torchlint.semantic.graph import FunctionGraph, Node
+from torchlint.semantic.lowering import lower
+from torchlint.semantic.module_graph import ModuleGraph
+from torchlint.semantic.program import Program
+from torchlint.values.abstract import Abstract
+
+FIXTURES = Path(__file__).parent / "fixtures"
+FILES = sorted((FIXTURES / "rules").rglob("*.py"))
+STRIDE = 12
+"""Every so many of the fixtures are asked of everything in them; the nightly run asks all."""
+
+
+def functions(file: ModuleGraph) -> Iterator[FunctionGraph]:
+    waiting = [file.body]
+    while waiting:
+        function = lower(waiting.pop())
+        yield function
+        waiting += function.bodies
+
+
+def nodes(file: ModuleGraph) -> list[Node]:
+    return [node for function in functions(file) for node in function.nodes]
+
+
+def opened(path: Path) -> tuple[Oracles, ModuleGraph]:
+    program = Program(str(path.parent))
+    return Oracles(program), program.add(str(path), path.read_bytes())
+
+
+def lacks(wide: Abstract, narrow: Abstract) -> str:
+    """Say in which way a value is more than another one that should contain it; nothing where it is not."""
+    if narrow.kind & ~wide.kind:
+        return "kind"
+    if narrow.may_require_grad and not wide.may_require_grad:
+        return "grad"
+    if narrow.may_be_on_accelerator and not wide.may_be_on_accelerator:
+        return "device"
+    return "dtype" if narrow.dtype & ~wide.dtype else ""
+
+
+@pytest.mark.parametrize("path", FILES[::STRIDE], ids=lambda each: f"{each.parent.name}-{each.stem}")
+def test_what_callers_bring_is_possible_and_what_is_strictly_possible_too(path: Path) -> None:
+    oracles, file = opened(path)
+    wrong = []
+    for node in nodes(file):
+        proof, strict, callers = (each.ask(node) for each in (oracles.proof, oracles.strict, oracles.callers))
+        assert proof is not None
+        assert strict is not None
+        assert callers is not None
+        for wide, narrow, names in ((proof, strict, "proof, strict"), (strict, callers, "strict, callers")):
+            if axis := lacks(wide, narrow):
+                wrong.append(f"{names}: {axis} of {node}")
+    assert wrong == []
+
+
+def answers(evaluator: Evaluator, asked: list[Node]) -> dict[tuple[int, int], object]:
+    found = {}
+    for node in asked:
+        value = evaluator.ask(node)
+        found[node.fn.identity, node.index] = value.kind, value.grad, value.device, value.dtype  # type: ignore[union-attr]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES[5::STRIDE], ids=lambda each: f"{each.parent.name}-{each.stem}")
+def test_the_order_of_questions_changes_nothing(path: Path) -> None:
+    told = []
+    for seed in range(3):
+        oracles, file = opened(path)
+        asked = nodes(file)
+        random.Random(seed).shuffle(asked)
+        told.append(answers(oracles.strict, asked))
+    assert told[0] == told[1] == told[2]

@@ -1,0 +1,354 @@
+"""What the value-flow graph says of a file, behind the door of :mod:`torchlint.knowledge`.
+
+A value is told as the rules know it: what is possible where nothing is presumed, with the kind that annotations and names
+claim. Members and reasons are looked for when somebody asks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from torchlint.evaluation import instance_attributes, reasons
+from torchlint.evaluation.oracles import Oracles
+from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.value import ANY, NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.query import Analysis
+from torchlint.semantic.graph import (
+    CALL,
+    ELEMENT,
+    PARAM,
+    PI,
+    SEQUENCE,
+    FunctionGraph,
+    Node,
+)
+from torchlint.semantic.program import Program
+from torchlint.values import abstract as a
+from torchlint.values.asking import ANY_ELEMENT, OFF, Path
+from torchlint.values.references import (
+    ClassRef,
+    ConstantRef,
+    FunctionRef,
+    InstanceRef,
+    LibraryInstanceRef,
+    LibraryRef,
+    MethodRef,
+    Reference,
+)
+
+if TYPE_CHECKING:
+    from torchlint.diagnostics.model import Settings
+    from torchlint.evaluation.evaluator import Evaluator
+    from torchlint.semantic.module_graph import ModuleGraph
+    from torchlint.syntax.ast_index import AstIndex, Function
+    from torchlint.values.abstract import Abstract
+
+_ATTACHED: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
+_ON_ACCELERATOR: Final = a.SURE | a.MODULE_OUT | a.OPTION
+_MOST_ITEMS: Final = 12
+_CLAIMED: Final = "an annotation or a name says so"
+_MOST_PROGRAMS: Final = 2
+_programs: OrderedDict[str, Oracles] = OrderedDict()
+"""What is known of the projects that were asked about last, by their folders."""
+
+
+def forget() -> None:
+    """Let go of all projects: files may have changed."""
+    _programs.clear()
+
+
+def _oracles(root: str) -> Oracles:
+    if root not in _programs:
+        _programs[root] = Oracles(Program(root))
+        while len(_programs) > _MOST_PROGRAMS:
+            _programs.popitem(last=False)
+    _programs.move_to_end(root)
+    return _programs[root]
+
+
+class GraphValue(Value):
+    """A value whose members and reasons are looked for when they are asked for."""
+
+    __slots__ = ("_above", "_home", "_node", "_path")
+
+    def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, strict: Abstract) -> None:
+        """Tell what both oracles say of what a path leads to from a node."""
+        self._home, self._node, self._path, self._above = home, node, path, strict
+        self.kind = Kind(strict.kind)
+        self.grad = _grad(proof, strict)
+        self.device = _device(proof, strict)
+        self.dtype = _dtype(proof.dtype | strict.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
+        is_tensor = proof.kind == a.TENSOR
+        self.exact = a.EXACT.get(proof.dtype) if is_tensor else None
+        self.rank = a.RANKS.index(proof.rank) if is_tensor and proof.rank in a.RANKS[:5] else None
+        self.names = frozenset(name for each in proof.references if (name := _name(each)))
+        if any(not _name(each) and not isinstance(each, InstanceRef | LibraryInstanceRef | ConstantRef) for each in proof.references):
+            self.names = frozenset()
+        self.instance = frozenset(name for each in strict.references if (name := _class_name(each)))
+        constants = [each for each in proof.references if isinstance(each, ConstantRef)]
+        self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
+        self.claimed = _CLAIMED if proof.kind & ~strict.kind else ""
+        self.tells_cuda = False
+        self.node = next((e.function.tree for e in strict.references if isinstance(e, FunctionRef)), None)
+
+    @property
+    def items(self) -> tuple[Value, ...] | None:  # type: ignore[override]
+        """The members of a tuple or list of known length, in order."""
+        node = self._node
+        while node.op == PI:
+            node = node.ins[0]
+        if self._path or node.op != SEQUENCE or len(node.ins) > _MOST_ITEMS:
+            return None
+        return tuple(self._home.told(node, (place,)) for place in range(len(node.ins)))
+
+    @property
+    def member(self) -> Value | None:  # type: ignore[override]
+        """The join of all members of a container."""
+        if not self.kind & Kind.SEQUENCE or len(self._path) > 2:
+            return None
+        return self._home.told(self._node, (*self._path, ANY_ELEMENT))
+
+    @property
+    def keys(self) -> tuple[tuple[str, Value], ...]:  # type: ignore[override]
+        """The members of a dict by constant key."""
+        node = self._node
+        if self._path or node.op != "dict":
+            return ()
+        keys = node.data if isinstance(node.data, tuple) else ()
+        return tuple((each, self._home.told(node, (f"={each}",))) for each in keys if isinstance(each, str))
+
+    @property
+    def self_value(self) -> Value | None:  # type: ignore[override]
+        """For a bound method: the object it is bound to."""
+        owners = [each.owner for each in self._above.references if isinstance(each, MethodRef)]
+        if len(owners) != 1 or not isinstance(owners[0], InstanceRef):
+            return None
+        return self._home.of_object(owners[0])
+
+    @property
+    def why_grad(self) -> Reason | None:  # type: ignore[override]
+        """Why it may require grad."""
+        return self._home.reason(self._node, reasons.GRAD) if not self._path else None
+
+    @property
+    def why_device(self) -> Reason | None:  # type: ignore[override]
+        """Why it may be on an accelerator."""
+        return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
+
+
+def _grad(proof: Abstract, strict: Abstract) -> Grad:
+    if not (proof.kind | strict.kind) & (a.CARRIES | a.SEQUENCE | a.OTHER):
+        return Grad(0)
+    found = 0
+    evidence = proof.grad | strict.grad
+    if strict.grad & _ATTACHED or proof.grad & _ATTACHED:
+        found |= Grad.ATTACHED
+    if evidence & ~_ATTACHED & ~a.SAFE:
+        found |= Grad.UNKNOWN
+    return Grad(found | (Grad.DETACHED if evidence & a.SAFE else 0))
+
+
+def _device(proof: Abstract, strict: Abstract) -> Device:
+    found, evidence = 0, proof.device | strict.device
+    if evidence & _ON_ACCELERATOR:
+        found |= Device.ACCELERATOR
+    if evidence & ~_ON_ACCELERATOR & ~a.SAFE:
+        found |= Device.UNKNOWN
+    return Device(found | (Device.HOST if evidence & a.SAFE else 0))
+
+
+def _dtype(bits: int) -> Dtype:
+    found = Dtype.FLOATING if bits & a.FLOATING else 0
+    found |= Dtype.INTEGRAL if bits & a.INTEGRAL else 0
+    return Dtype(found | (Dtype.BOOL if bits & a.BOOL else 0))
+
+
+def _name(reference: Reference) -> str:
+    match reference:
+        case LibraryRef(name):
+            return name
+        case FunctionRef(function) | MethodRef(function):
+            return f"{function.file.path}.{function.qualified}"
+        case ClassRef(cls):
+            return f"{cls.file.path}.{cls.name}"
+    return ""
+
+
+def _class_name(reference: Reference) -> str:
+    match reference:
+        case LibraryInstanceRef(name):
+            return name.replace("torch.nn.parameter.", "torch.nn.")
+        case InstanceRef(cls):
+            return f"{cls.file.path}.{cls.name}"
+    return ""
+
+
+class GraphKnowledge(Analysis):
+    """What is known of one file by the graph; questions of text alone are answered as before."""
+
+    def __init__(self, index: AstIndex, settings: Settings, path: str | None = None, *, is_presuming: bool = False) -> None:
+        """Begin; ``is_presuming`` is said of what :attr:`presuming` gives."""
+        super().__init__(index, settings, path)
+        self._is_presuming = is_presuming
+        self._told: dict[tuple[Node, Path], Value] = {}
+
+    @cached_property
+    def _graph(self) -> tuple[Oracles, ModuleGraph]:
+        text = self.index.source.utf8
+        path = self.path or "<source>.py"
+        place = self._file.place
+        oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
+        known = oracles.program.known(path)
+        if known is None or known.text != text or known.tree is not self.index.tree:
+            oracles = Oracles(Program(place.root if place is not None else ""))
+            if place is not None:
+                _programs[place.root] = oracles
+            oracles.program.add(path, text, self.index.tree)
+        file = oracles.program.known(path)
+        assert file is not None
+        return oracles, file
+
+    @cached_property
+    def presuming(self) -> GraphKnowledge:  # type: ignore[override]
+        """What is known if functions are called as most are."""
+        return GraphKnowledge(self.index, self.settings, self.path, is_presuming=True)
+
+    # ------------------------------------------------------------------ values
+    def value(self, node: ast.expr) -> Value:
+        """Return what is known of an expression's value where it stands."""
+        found = self._graph[1].node_of(node)
+        return self.told(found, ()) if found is not None else NOTHING
+
+    def told(self, node: Node, path: Path) -> Value:
+        """Return what is known of what a path leads to from a node."""
+        key = (node, path)
+        if key not in self._told:
+            oracles = self._graph[0]
+            strict = oracles.strict.ask(node, path)
+            proof = strict if self._is_presuming else oracles.proof.ask(node, path)
+            known = strict is not None and proof is not None
+            self._told[key] = GraphValue(self, node, path, proof, strict) if known else UNKNOWN  # type: ignore[arg-type]
+        return self._told[key]
+
+    def of_object(self, reference: InstanceRef) -> Value:
+        """Return what is known of an object of the project."""
+        oracles = self._graph[0]
+        found = instance_attributes.any_object(oracles.strict, reference.cls)
+        node = reference.cls.file.body.nodes[0]
+        return GraphValue(self, node, (), found, found)
+
+    def names_of(self, node: ast.expr) -> frozenset[str]:
+        """Return what a dotted name of a library or a built-in means; nothing for other expressions."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return frozenset()
+        found = self._graph[1].node_of(node)
+        value = self._graph[0].proof.ask(found) if found is not None else None
+        if value is None or not value.references:
+            return frozenset()
+        names = [each.name for each in value.references if isinstance(each, LibraryRef)]
+        return frozenset(names) if len(names) == len(value.references) else frozenset()
+
+    def own_object(self, node: ast.expr | ast.arg) -> Value | None:
+        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
+        function = self._function_around(node)
+        if function is None or not function.takes_object or not function.parameters:
+            return None
+        first = function.parameters[0]
+        word = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
+        if first.position != 0 or first.sort or first.word != word:
+            return None
+        found = self._graph[1].node_of(node) if isinstance(node, ast.expr) else function.params.get(word)
+        if found is not function.params.get(word):
+            return None
+        value = instance_attributes.own_object(self._graph[0].strict, function)
+        return GraphValue(self, function.params[word], (), value, value)
+
+    def _function_around(self, node: ast.AST) -> FunctionGraph | None:
+        parents = self.index.parents
+        syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
+        return self._graph[1].function_of(syntax) if syntax is not None else None
+
+    def mode(self, node: ast.expr) -> Mode:
+        """Return the grad modes in which an expression may be evaluated."""
+        found = self._graph[1].node_of(node)
+        evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].proof
+        if found is None:
+            return Mode.ON | Mode.OFF
+        with evaluator.question():
+            return Mode(evaluator.mode(found, None))
+        return Mode.ON | Mode.OFF
+
+    # ------------------------------------------------------------------ callers
+    def brought_by_calls(
+        self, argument: ast.arg, asked_for: Asked, home: GraphKnowledge | None = None  # type: ignore[override]
+    ) -> CallerEvidence:
+        """Return what the project's calls bring by an argument."""
+        function = (home or self)._function_around(argument)
+        node = function.params.get(argument.arg) if function is not None else None
+        if function is None or node is None:
+            return CallerEvidence(EvidenceLevel.UNKNOWN)
+        callers = self._graph[0].callers
+        sites = ()
+        with callers.question():
+            sites = callers.callers(function)
+        if not sites:
+            return CallerEvidence(EvidenceLevel.UNKNOWN)
+        value = callers.ask(node)
+        if value is None:
+            return CallerEvidence(EvidenceLevel.UNKNOWN, len(sites))
+        evidence = value.device if asked_for is Asked.ACCELERATOR else value.grad if value.may_require_grad else 0
+        if asked_for is Asked.NETWORK:
+            evidence = a.SURE if value.kind == a.MODULE and value.grad != a.SAFE else 0
+        if evidence & (a.SURE | a.MODULE_OUT):
+            return CallerEvidence(EvidenceLevel.SOURCE, len(sites), self._site(sites[0].call, function))
+        level = EvidenceLevel.UNKNOWN if evidence & ~a.SAFE else EvidenceLevel.NOTHING
+        return CallerEvidence(level, len(sites))
+
+    def _site(self, call: Node, function: FunctionGraph) -> CallSite | None:
+        syntax, definition = call.at, function.tree
+        if not isinstance(syntax, ast.Call) or not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+            return None
+        return CallSite(syntax, definition, is_sure=True)
+
+    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[CallSite, ...]:  # type: ignore[override]
+        """Return where other files than tests surely call a function of a file."""
+        return ()
+
+    def spelled_place(self, site: CallSite) -> str:
+        """Spell a call with its line."""
+        return f"`{ast.unparse(site.call)[:60]}`, line {site.call.lineno}"
+
+    def is_called_without_grad(self, node: ast.expr) -> bool:
+        """Whether the project's own calls reach a place in no grad mode."""
+        found = self._graph[1].node_of(node)
+        callers = self._graph[0].callers
+        with callers.question():
+            return found is not None and callers.mode(found, None) == OFF
+        return False
+
+    # ------------------------------------------------------------------ reasons
+    def reason(self, node: Node, axis: str) -> Reason | None:
+        """Return the steps from where the evidence of an axis begins to a node."""
+        strict = self._graph[0].strict
+        steps: tuple[Node, ...] = ()
+        with strict.question():
+            steps = reasons.chain(strict, node, axis)
+        found: Reason | None = None
+        for each in steps:
+            found = self._step(strict, each, axis, node.fn, found)
+        return found
+
+    def _step(self, strict: Evaluator, node: Node, axis: str, asked_in: FunctionGraph, after: Reason | None) -> Reason:
+        value = strict.ask(node) or a.unknown(a.OF_ATTR)
+        evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
+        return Reason(
+            reasons.told(node) if node.op == PARAM else "{code}",
+            node.at if isinstance(node.at, ast.AST) else None,
+            after,
+            weak=node.fn is not asked_in,
+            named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
+            of_module=axis == reasons.GRAD and node.op in (CALL, PARAM, ELEMENT) and bool(evidence & _ATTACHED),
+        )
