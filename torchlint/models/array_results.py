@@ -37,9 +37,9 @@ _MAKERS: Final = frozenset(
 )
 _SEVERAL_ARRAYS: Final = frozenset(
     """
-    array_split split vsplit hsplit dsplit meshgrid where nonzero unique histogram histogram2d histogramdd broadcast_arrays
-    svd eig eigh qr slogdet lstsq unravel_index ix_ indices modf frexp divmod polyfit gradient apply_over_axes
-    triu_indices tril_indices mgrid ogrid load
+    array_split split vsplit hsplit dsplit meshgrid where nonzero unique histogram histogram2d histogramdd
+    broadcast_arrays svd eig eigh qr slogdet lstsq unravel_index ix_ modf frexp divmod polyfit gradient
+    indices apply_over_axes triu_indices tril_indices mgrid ogrid load
     """.split()
 )
 _NUMBERS_OF_NUMPY: Final = frozenset(

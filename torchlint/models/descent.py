@@ -20,7 +20,6 @@ from torchlint.values.abstract import (
     ANY_RANK,
     ARRAY,
     BOTTOM,
-    CARRIES,
     DEVICE,
     DTYPE,
     INT64,
@@ -44,12 +43,12 @@ from torchlint.values.abstract import (
     unknown,
 )
 from torchlint.values.asking import Path, Selector
-from torchlint.values.references import ConstantRef, LibraryRef
+from torchlint.values.references import ConstantRef, LibraryInstanceRef, LibraryRef, Reference
 
 BUILTINS: Final = frozenset(vars(builtins))
 """Names that Python itself binds."""
-WITHOUT_CARRIERS: Final = ANY & ~CARRIES
-"""What has neither a gradient nor a place."""
+SHAPE: Final[Reference] = LibraryInstanceRef("a shape")
+"""What tells a tuple of sizes from others: whatever has a ``shape`` has numbers in it."""
 
 
 # ---------------------------------------------------------------------- constants
@@ -133,6 +132,8 @@ def _element(value: Abstract, selector: Selector) -> Abstract:
     kind = value.kind
     if value.references and kind & OTHER and all(map(is_foreign, value.references)):
         return value
+    if SHAPE in value.references and kind & SEQUENCE and len(value.references) == 1:
+        return AN_INTEGER
     result = BOTTOM
     if kind & (SEQUENCE | OTHER):
         result = part_of_unknown(value, None)
@@ -157,7 +158,7 @@ def lowered_rank(rank: int) -> int:
 
 def part_of_unknown(owner: Abstract, at: Node | None) -> Abstract:
     """Return a part of something unknown: it is as unknown, for the same reason."""
-    if not owner.grad | owner.device:
+    if not owner.kind & TENSOR or not owner.grad | owner.device:
         return unknown(OF_ATTR, at)
     return Abstract(
         ANY,
@@ -172,7 +173,7 @@ def part_of_unknown(owner: Abstract, at: Node | None) -> Abstract:
 
 
 # ---------------------------------------------------------------------- attributes
-_SHAPE: Final = of_kind(SIZE | SEQUENCE | INTEGER)
+_A_SHAPE: Final = of_kind(SIZE | SEQUENCE, frozenset([SHAPE]))
 _PLAIN_ATTRIBUTES: Final = {
     "ndim": AN_INTEGER, "itemsize": AN_INTEGER, "nbytes": AN_INTEGER, "requires_grad": of_kind(SCALAR),
     "is_cuda": of_kind(SCALAR),
@@ -183,7 +184,7 @@ _PLAIN_ATTRIBUTES: Final = {
 """Attributes that are of one kind whatever has them."""
 _OF_ARRAYS: Final = {
     "T": AN_ARRAY, "real": of_kind(ARRAY | NUMBER), "imag": of_kind(ARRAY | NUMBER), "flat": AN_ARRAY,
-    "shape": A_SEQUENCE, "size": AN_INTEGER,
+    "shape": of_kind(SEQUENCE, frozenset([SHAPE])), "size": AN_INTEGER,
 }  # fmt: skip
 _THE_TENSOR: Final = frozenset("T mT H mH real imag values logits loss".split())
 """Attributes of a tensor, or of the named pair that a reduction gives, with the gradient of the tensor."""
@@ -203,14 +204,16 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     rest = kind & ~(TENSOR | ARRAY | NONE)
     if kind & TENSOR:
         result = _of_tensor(owner, word, at)
-    if kind & ARRAY:
+    if kind & ARRAY and (not rest or word in _OF_ARRAYS):
         result = join(result, _OF_ARRAYS.get(word, of_kind(OTHER | SEQUENCE | INTEGER)))
     if not rest:
         return result
     if not rest & ~_WITHOUT_PARTS:
         return join(result, _OF_PLAIN.get(word, A_THING))
-    if word in ("shape", "size"):
-        return join(result, _SHAPE)
+    if word == "shape":
+        return _A_SHAPE
+    if word == "size":
+        return _A_SHAPE.but(kind=SIZE | SEQUENCE | INTEGER)
     if word == "device":
         return join(
             result, Abstract(DEVICE, 0, owner.device or SAFE | OF_ATTR, 0, 0, device_from=owner.device_from or at)
@@ -219,7 +222,7 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return join(result, part_of_unknown(owner, at).detached())
     if word == "dtype":
         return join(result, Abstract(DTYPE | OTHER, 0, 0, ANY_DTYPE, 0))
-    return join(result, part_of_unknown(owner if kind & TENSOR else BOTTOM, at))
+    return join(result, part_of_unknown(owner, at))
 
 
 _OF_PLAIN: Final = {"real": A_NUMBER, "imag": A_NUMBER, "numerator": AN_INTEGER, "denominator": AN_INTEGER}

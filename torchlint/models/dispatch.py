@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from torchlint.models import module_calls
+from torchlint.models import module_calls, torch_functions
 from torchlint.models.array_results import GENERATOR, array_call, array_method, generator_method
 from torchlint.models.container_methods import CONTAINER_METHODS, CONTAINER_READS, container_method, text_method
 from torchlint.models.dataset_results import data_attribute, data_method, holds_data
@@ -31,10 +31,10 @@ from torchlint.models.module_results import (
     module_attribute,
     module_method,
 )
-from torchlint.models.operation_sets import METHODS
+from torchlint.models.operation_sets import CASTS, METHODS
 from torchlint.models.optimizer_results import is_optimizer, optimizer_attribute, optimizer_method
 from torchlint.models.python_builtins import python_call
-from torchlint.models.tensor_moves import CASTS, moved
+from torchlint.models.tensor_moves import moved
 from torchlint.models.tensor_results import tensor_attribute, tensor_method, torch_function
 from torchlint.models.torch_objects import torch_object_call
 from torchlint.models.unknown_results import unknown_call
@@ -66,7 +66,7 @@ from torchlint.values.abstract import (
 )
 from torchlint.values.asking import Asker, CallSite, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
-from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef, Reference
+from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
 network_call = module_calls.network_call
 _PYTHON: Final = frozenset(
@@ -95,8 +95,7 @@ def library_call(site: CallSite, name: str, path: Path) -> Abstract:
             owner = bound.asker.value(site.given.positional[0], (), site.context)
             found = method_call(bound, owner, leaf(name), path)
     elif package == "torch":
-        found = torch_object_call(site, name, path)
-        return found if found is not None else torch_function(site, name, path)
+        return _torch_call(site, name, path)
     elif package in ARRAY_LIBRARIES:
         return array_call(site, name, path)
     if found is None:
@@ -104,6 +103,13 @@ def library_call(site: CallSite, name: str, path: Path) -> Abstract:
     if found is None:
         found = handed_results(site, name, path) if leaf(name) in _RUNNING else None
     return found if found is not None else unknown_call(site, path)
+
+
+def _torch_call(site: CallSite, name: str, path: Path) -> Abstract:
+    if torch_functions.row(name) is not None:
+        return torch_function(site, name, path)
+    found = torch_object_call(site, name, path)
+    return found if found is not None else torch_function(site, name, path)
 
 
 _RUNNING: Final = frozenset("run_in_threadpool thread_map process_map".split())
@@ -189,8 +195,6 @@ def _of_reference(site: CallSite, owner: Abstract, reference: Reference, word: s
         return library_call(site, f"{reference.name}.{word}", path)
     if isinstance(reference, LibraryInstanceRef):
         return _of_instance(site, owner, reference, word, path)
-    if isinstance(reference, ClassRef) and word == "apply":
-        return None
     return None
 
 
@@ -268,8 +272,8 @@ _OF_NUMBERS: Final = {
 _DISTINCT: Final = frozenset(
     """
     detach requires_grad_ unsqueeze unsqueeze_ squeeze contiguous permute view view_as expand expand_as masked_fill
-    masked_select index_select type_as new_zeros new_ones new_tensor new_full argmax argmin topk softmax log_softmax clamp
-    gather numel long sigmoid matmul bmm mm t chunk unbind narrow
+    masked_select index_select type_as new_zeros new_ones new_tensor new_full argmax argmin topk softmax log_softmax
+    clamp gather numel long sigmoid matmul bmm mm t chunk unbind narrow
     """.split()
 )
 """Methods by which code says that something is a tensor."""
@@ -295,7 +299,7 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
     if word in _GIVING_NUMBERS:
         return of_kind(NUMBER) if not path else A_NUMBER
     if word == "tolist":
-        return of_kind(NUMBER | SEQUENCE) if not path else of_kind(NUMBER | SEQUENCE)
+        return of_kind(NUMBER | SEQUENCE)
     if word in _OF_TEXTS:
         return A_TEXT
     if word == "size":
@@ -337,7 +341,7 @@ _TEXTS: Final = frozenset("torch.__version__ numpy.__version__ sys.platform os.s
 def library_attribute(
     asker: Asker, owner: Abstract, reference: Reference, word: str, path: Path, at: Node, context: Context | None
 ) -> Abstract:
-    """Return an attribute of a library, of one of its classes or of an object of one, and what a path leads to from it."""
+    """Return an attribute of a library, of one of its classes or objects, and what a path leads to from it."""
     if isinstance(reference, LibraryRef):
         return asker.along(_named(canonical(f"{reference.name}.{word}")), path, at, context)
     if not isinstance(reference, LibraryInstanceRef):
@@ -352,8 +356,8 @@ def library_attribute(
         found = optimizer_attribute(asker, reference, word, path)
     elif holds_data(name):
         return data_attribute(asker, reference, word, path, at, context)
-    elif name == PACKED and reference.made is not None:
-        found = _of_packed(asker, reference, word, path)
+    elif name == PACKED:
+        found = _of_packed(owner, word, path)
     elif owner.kind == MODULE:
         return module_attribute(asker, owner, reference, word, path, at, context)
     if found is None:
@@ -364,7 +368,7 @@ def library_attribute(
 
 
 def _named(name: str) -> Abstract:
-    """Return what a dotted name of a library stands for: a dtype, a number, a text, else a function, class or module."""
+    """Return what a dotted name of a library stands for: a dtype, a number, a text, else a function or class."""
     own: frozenset[Reference] = frozenset([LibraryRef(name)])
     word = leaf(name)
     if name == f"torch.{word}" and word in DTYPE_NAMES:
@@ -376,14 +380,8 @@ def _named(name: str) -> Abstract:
     return of_kind(OTHER, own)
 
 
-def _of_packed(asker: Asker, reference: LibraryInstanceRef, word: str, path: Path) -> Abstract | None:
+def _of_packed(owner: Abstract, word: str, path: Path) -> Abstract | None:
     """Return a part of a packed sequence: its data has the gradient of what was packed."""
-    made = reference.made
-    if made is None:
-        return None
     if word == "data":
-        whole = asker.value(made, (".data", *path), reference.context)
-        if not whole.kind or whole.kind & OTHER:  # what a recurrent layer gives of a packed sequence
-            whole = asker.value(made, (0, ".data", *path), reference.context)
-        return whole
+        return descend(owner.but(kind=TENSOR, references=frozenset()), path)
     return Abstract(TENSOR, SAFE, SAFE) if word in ("batch_sizes", "sorted_indices", "unsorted_indices") else None

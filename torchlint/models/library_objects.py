@@ -8,6 +8,7 @@ from typing import Final
 from torchlint.models.container_methods import of_row, selector_of
 from torchlint.models.descent import descend, texts_of
 from torchlint.models.handed_calls import handed_calls
+from torchlint.models.library_rows import MADE_TUPLE
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import ATTR, CALL, CallArguments, Node
 from torchlint.values.abstract import (
@@ -31,7 +32,6 @@ from torchlint.values.references import LibraryInstanceRef
 
 FUTURE: Final = "concurrent.futures.Future"
 NAMED_TUPLE: Final = "collections.namedtuple"
-_MADE_TUPLE: Final = "a tuple of collections.namedtuple"
 _POOLS: Final = frozenset(
     f"{module}.{word}"
     for module, word in (
@@ -103,7 +103,7 @@ def _named_tuple(site: CallSite, maker: CallSite, path: Path) -> Abstract:
     """Return the tuple that calling a class of ``collections.namedtuple`` makes."""
     fields = _fields(maker)
     if not path or fields is None:
-        own = frozenset([LibraryInstanceRef(_MADE_TUPLE, site.node, site.context)])
+        own = frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)])
         return of_kind(SEQUENCE, own) if not path else unknown(OF_ATTR, site.node)
     step = path[0]
     if isinstance(step, str) and step[:1] == ".":
@@ -173,7 +173,7 @@ def python_object_attribute(
     if reference.made is None:
         return None
     site = CallSite(asker, reference.made, reference.context)
-    if reference.name == _MADE_TUPLE:
+    if reference.name == MADE_TUPLE:
         return asker.value(reference.made, (f".{word}", *path), reference.context) if word[:1] != "_" else A_TEXT
     if reference.name in ("types.SimpleNamespace", "argparse.Namespace"):
         del at, context

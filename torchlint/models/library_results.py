@@ -54,6 +54,8 @@ _PLACING = frozenset("device device_map load_in_8bit load_in_4bit quantization_c
 _WITHOUT_TENSOR = frozenset(
     "to_pil_image ToPILImage get_dimensions get_size get_image_size get_num_channels get_image_num_channels".split()
 )
+_HOLDING = frozenset("Compose Lambda RandomApply RandomChoice RandomOrder".split())
+"""Transforms that call others, or any function."""
 _CUTTING = frozenset("five_crop ten_crop FiveCrop TenCrop".split())
 
 
@@ -127,6 +129,8 @@ def _image(site: CallSite, word: str, path: Path) -> Abstract:
     """
     if word in _WITHOUT_TENSOR:
         return descend(of_kind(OTHER | SEQUENCE | NUMBER), path)
+    if word in _HOLDING and not site.asker.presumes(Presumption.LOADER):
+        return unknown_call(site, path)
     if word in _CUTTING:
         return A_SEQUENCE if not path else _image(site, "crop", path[1:])
     image = site.value(0)
@@ -209,6 +213,10 @@ def _predictor(site: CallSite, name: str, path: Path) -> Abstract:
     return _object(site, name, path)
 
 
+def _samples(site: CallSite, _: str, path: Path) -> Abstract:
+    return presumed_batch(site.asker, site.node, path)
+
+
 _ROWS: Final[dict[str, _Transfer]] = {
     "transformers.*": _loaded, "diffusers.*": _loaded, "peft.*": _loaded, "timm.create_model": _loaded,
     "timm.models.create_model": _loaded, "open_clip.create_model": _loaded, "torchvision.models.*": _vision_model,
@@ -220,7 +228,7 @@ _ROWS: Final[dict[str, _Transfer]] = {
     "torchaudio.functional.*": _computed, "torchaudio.compliance.*": _computed, "kornia.*": _computed,
     "torchaudio.transforms.*": _vision_model, "torchmetrics.functional.*": _computed,
     "torch_geometric.utils.*": _computed, "torch_geometric.nn.global_*": _computed, "torch_scatter.*": _computed,
-    "torch_geometric.nn.[A-Z]*": _vision_model, "torch_geometric.datasets.*": lambda site, _, path: presumed_batch(site.asker, site.node, path),
+    "torch_geometric.nn.[A-Z]*": _vision_model, "torch_geometric.datasets.*": _samples,
     "sentence_transformers.util.*": _computed, "einops.rearrange": _computed, "einops.reduce": _computed,
     "einops.repeat": _computed, "einops.einsum": _computed, "einops.layers.torch.*": _vision_model,
     "accelerate.Accelerator": _object, "lightning.Trainer": _object, "lightning.LightningModule": _vision_model,
@@ -242,7 +250,7 @@ def library_instance_call(
     name = reference.name
     if name.startswith(TRANSFORMS):
         return _image(site, leaf(name), path)
-    if name.startswith("torchaudio.transforms.") or name.startswith("einops.layers."):
+    if name.startswith(("torchaudio.transforms.", "einops.layers.")):
         return _computed(site, name, path)
     if name.startswith("diffusers.") and not owner.kind & MODULE:  # a pipeline runs without grad
         return _without_grad(site, path)
@@ -278,7 +286,9 @@ def library_method(
 ) -> Abstract | None:
     """Return what a method of an object of a library gives; None where that is not known."""
     name = reference.name
-    if package_of(name) in FOREIGN or name == "gymnasium.Env":
+    if name.startswith(_SIMULATED):
+        return _of_environment(name, word, path)
+    if package_of(name) in FOREIGN:
         return foreign(name)
     if name == "accelerate.Accelerator":
         return _of_accelerator(site, word, path)
@@ -306,8 +316,31 @@ def library_method(
     return None
 
 
+_SIMULATED: Final = ("gymnasium", "gym", "pettingzoo")
+
+
+def _of_environment(name: str, word: str, path: Path) -> Abstract:
+    """Return what a method of an environment gives: arrays, or tuples and dicts of them, and numbers."""
+    seen, said = foreign(name).but(kind=ARRAY | SEQUENCE), foreign(name)
+    if word == "sample":
+        return descend(foreign(name).but(kind=ARRAY | NUMBER | SEQUENCE), path)
+    if word == "reset" and "Vec" in name and not path:
+        return foreign(name).but(kind=ARRAY | SEQUENCE)
+    if word not in ("reset", "step"):
+        return said
+    if not path:
+        return foreign(name).but(kind=SEQUENCE if word == "step" else SEQUENCE | ARRAY)
+    if path[0] == 0:
+        return seen if len(path) == 1 else descend(foreign(name).but(kind=ARRAY | NUMBER | SEQUENCE), path[1:])
+    return of_kind(ARRAY | NUMBER) if word == "step" and path[0] in (1, 2, 3) else said
+
+
+_GENERATING = frozenset({"transformers", "diffusers", "peft"})
+"""Libraries whose models generate without grad."""
+
+
 def _of_accelerator(site: CallSite, word: str, path: Path) -> Abstract | None:
-    if word == "prepare" or word == "prepare_model":
+    if word in ("prepare", "prepare_model"):
         return _prepared(site, word, path)
     if word in ("unwrap_model", "gather", "gather_for_metrics", "pad_across_processes", "reduce"):
         return site.value(0, None, path)
@@ -317,7 +350,7 @@ def _of_accelerator(site: CallSite, word: str, path: Path) -> Abstract | None:
 def library_instance_attribute(reference: LibraryInstanceRef, word: str) -> Abstract | None:
     """Return an attribute of an object of a library; None where that is not known."""
     name = reference.name
-    if package_of(name) in FOREIGN or name == "gymnasium.Env":
+    if package_of(name) in FOREIGN:
         return foreign(name)
     if name == "accelerate.Accelerator" and word == "device":
         return Abstract(DEVICE, 0, SAFE | OPTION, 0, 0)

@@ -106,6 +106,10 @@ def leaf(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+MADE_TUPLE: Final = "a tuple of collections.namedtuple"
+"""The class of what a class of ``collections.namedtuple`` makes, or ``_replace`` of such."""
+
+
 def package_of(name: str) -> str:
     """Return the package of a dotted name."""
     return name.partition(".")[0]

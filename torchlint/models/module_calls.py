@@ -30,7 +30,6 @@ from torchlint.values.abstract import (
     Abstract,
     join,
     join_all,
-    of_kind,
 )
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
@@ -90,11 +89,9 @@ def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, p
 def _packed_operand(site: CallSite) -> Abstract | None:
     """Return the tensor inside of a packed sequence that a call is handed; None where it is handed none."""
     first = site.value(0)
-    if first is None or not any(
-        isinstance(each, LibraryInstanceRef) and each.name == PACKED for each in first.references
-    ):
+    if first is None or not any(getattr(each, "name", "") == PACKED for each in first.references):
         return None
-    return site.value(0, None, (".data",))
+    return first.but(kind=TENSOR, references=NO_REFERENCES)
 
 
 def _in_form(
@@ -126,10 +123,8 @@ def _recurrent(site: CallSite, result: Abstract, word: str, is_packed: bool, pat
     if not path:
         return A_SEQUENCE
     if path[0] == 0 and is_packed:
-        if path[1:2] == (".data",):
-            return descend(result, path[2:])
-        packed = of_kind(OTHER, frozenset([LibraryInstanceRef(PACKED, site.node, site.context)]))
-        return packed if len(path) == 1 else descend(result, path[2:])
+        own = LibraryInstanceRef(PACKED, site.node, site.context)
+        return site.asker.along(result.but(kind=OTHER, references=frozenset([own])), path[1:], site.node, site.context)
     if word == "LSTM" and path[0] == 1:
         return A_SEQUENCE if len(path) == 1 else descend(result, path[2:])
     if path[0] == ANY_ELEMENT and word == "LSTM":

@@ -1,25 +1,32 @@
-"""What Python's own functions and its standard library give: a path is pushed to the argument, no container is built."""
+"""What Python's own functions and its standard library give; what goes through containers is in ``iterations``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from torchlint.models.container_methods import KEYS, gives_pairs, in_any_order, of_row, rows
+from torchlint.models.container_methods import of_row
 from torchlint.models.descent import BUILTINS, constants_of, descend, texts_of
-from torchlint.models.handed_calls import call_with, handed_calls
+from torchlint.models.handed_calls import call_with
+from torchlint.models.iterations import (
+    ITERATIONS,
+    Transfer,
+    alike,
+    element_at,
+    first_argument,
+    results_of_handed,
+    spread_elements,
+    value_of,
+)
 from torchlint.models.tensor_results import arithmetic
 from torchlint.models.unknown_results import unknown_call
-from torchlint.semantic.graph import CallArguments, FunctionGraph, Node
+from torchlint.semantic.graph import CallArguments, FunctionGraph
 from torchlint.values.abstract import (
     A_SEQUENCE,
     A_THING,
     AN_INTEGER,
-    ARRAY,
     BOTTOM,
     INTEGER,
     NONE,
-    NOTHING,
     NUMBER,
     OF_ATTR,
     OTHER,
@@ -44,8 +51,6 @@ from torchlint.values.references import (
     SuperRef,
 )
 
-_Transfer = Callable[[CallSite, Path], Abstract]
-_FLAG: Final = of_kind(SCALAR)
 _SCALAR: Final = of_kind(SCALAR)
 
 
@@ -62,220 +67,16 @@ def python_call(site: CallSite, name: str, path: Path) -> Abstract | None:
     return descend(known, path) if known is not None else None
 
 
-# ---------------------------------------------------------------------- containers made of others
-def _first(site: CallSite) -> Node | None:
-    given = site.given
-    return given.positional[0] if given.positional and 0 not in given.starred else None
-
-
-def _spread(site: CallSite, path: Path) -> Abstract:
-    """Return what a path leads to from an element of any argument, those that are spread included."""
-    found = BOTTOM
-    for position, each in enumerate(site.given.positional):
-        inner = (ANY_ELEMENT, *path) if position in site.given.starred else path
-        found = join(found, site.asker.elements(each, inner, site.context))
-    return found
-
-
-def _elements_alike(site: CallSite, path: Path) -> Abstract:
-    """``list(xs)``: the same members at the same places."""
-    source = _first(site)
-    if not path:
-        return A_SEQUENCE
-    if source is None:
-        return BOTTOM if not site.given.positional else unknown(OF_ATTR, site.node)
-    if path[0] == ANY_ELEMENT:
-        return site.asker.elements(source, path[1:], site.context)
-    value = site.asker.value(source, path, site.context)
-    if not value.kind and isinstance(path[0], int):
-        return site.asker.elements(source, path[1:], site.context)
-    return value
-
-
-def _elements_in_any_order(site: CallSite, path: Path) -> Abstract:
-    return _elements_alike(site, in_any_order(path))
-
-
-def _iterator(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    if source is None or path:
-        return _elements_alike(site, path)
-    flat = site.asker.value(source, (), site.context)
-    return flat if flat.references and not flat.kind & (TENSOR | ARRAY) else A_SEQUENCE
-
-
-def _dict(site: CallSite, path: Path) -> Abstract:
-    """``dict(pairs, word=value)``: of pairs the second, of another dict what it holds."""
-    if not path:
-        return A_SEQUENCE
-    step = path[0]
-    word = step[1:] if isinstance(step, str) and step[:1] == "=" else None
-    if word is not None and word in site.given.keywords:
-        return site.asker.value(site.given.keywords[word], path[1:], site.context)
-    value = BOTTOM
-    if step == ANY_ELEMENT:
-        value = join_all(site.asker.value(each, path[1:], site.context) for each in site.given.keywords.values())
-    source = _first(site)
-    if source is not None and gives_pairs(source):
-        value = join(value, site.asker.elements(source, (1, *path[1:]), site.context))
-    elif source is not None:
-        value = join(value, site.asker.value(source, path, site.context))
-    return join(value, join_all(site.asker.value(each, path, site.context) for each in site.given.spread))
-
-
-def _dict_from_keys(site: CallSite, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else site.value(1, "value", path[1:]) or NOTHING
-
-
-def _defaultdict(site: CallSite, path: Path) -> Abstract:
-    """``defaultdict(f)``: what calling ``f`` gives, and what a dict that comes along holds."""
-    if not path:
-        return A_SEQUENCE
-    made = join_all(results_of_handed(site, "collections.defaultdict", path[1:]))
-    given = site.value(1, None, path)
-    return join(made, given) if given is not None else made
-
-
-def results_of_handed(site: CallSite, name: str, path: Path) -> list[Abstract]:
-    """Return what the calls give that a call makes of what it is handed."""
-    asker, context = site.asker, site.context
-    return [
-        asker.call_of(asker.value(each.function, (), context), each.call, path, context)
-        for each in handed_calls(site, name)
-    ]
-
-
-def _counter(_: CallSite, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else descend(AN_INTEGER, path[1:])
-
-
-def _enumerated(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    if source is None:
-        return A_SEQUENCE if not path else unknown(OF_ATTR, site.node)
-    return rows((lambda rest: descend(AN_INTEGER, rest), lambda rest: _element(site, source, rest)), path)
-
-
-def _element(site: CallSite, source: Node, path: Path) -> Abstract:
-    return site.asker.elements(source, path, site.context)
-
-
-def _zipped(site: CallSite, path: Path) -> Abstract:
-    """``zip(xs, ys)``, and ``zip(*rows)``, which transposes."""
-    given = site.given
-    if not given.starred:
-        return rows(tuple(_member_of(site, each) for each in given.positional), path)
-    if len(path) < 2:
-        return A_SEQUENCE
-    source = given.positional[0]
-    if len(given.positional) == 1 and isinstance(path[0], int):  # the first of `zip(*pairs)` are all first members
-        return _element(site, source, (path[0], *path[2:]))
-    return _spread(site, path[2:])
-
-
-def _member_of(site: CallSite, source: Node) -> Callable[[Path], Abstract]:
-    return lambda rest: _element(site, source, rest)
-
-
-def _value_of(site: CallSite, node: Node) -> Callable[[Path], Abstract]:
-    return lambda rest: site.asker.value(node, rest, site.context)
-
-
-def _zipped_longest(site: CallSite, path: Path) -> Abstract:
-    value = _zipped(site, path)
-    return join(value, site.value(None, "fillvalue", path[2:]) or NOTHING) if len(path) == 2 else value
-
-
-def _mapped(site: CallSite, path: Path) -> Abstract:
-    """``map(f, xs)``: what ``f`` gives of each."""
-    if not path:
-        return A_SEQUENCE
-    found = results_of_handed(site, "builtins.map", path[1:])
-    return join_all(found) if found else unknown(OF_ATTR, site.node)
-
-
-def _reduced(site: CallSite, path: Path) -> Abstract:
-    """``reduce(f, xs, initial)``: what ``f`` gives, or the only one there is."""
-    sources = site.given.positional[1:]
-    value = join_all(results_of_handed(site, "functools.reduce", path))
-    if len(sources) > 1:
-        return join(value, site.asker.value(sources[1], path, site.context))
-    return join(value, _element(site, sources[0], path)) if sources else unknown_call(site, path)
-
-
-def _filtered(site: CallSite, path: Path) -> Abstract:
-    if not path or len(site.given.positional) < 2:
-        return A_SEQUENCE
-    return _element(site, site.given.positional[1], path[1:])
-
-
-def _next(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    if source is None:
-        return unknown_call(site, path)
-    value = _element(site, source, path)
-    default = site.value(1, "default", path)
-    return join(value, default) if default is not None else value
-
-
-def _chained(site: CallSite, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else _spread(site, path[1:])
-
-
-def _chained_from(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    if not path or source is None:
-        return A_SEQUENCE
-    return _element(site, source, (ANY_ELEMENT, *path[1:]))
-
-
-def _product(site: CallSite, path: Path) -> Abstract:
-    repeated = "repeat" in site.given.keywords
-    if repeated or site.given.starred:
-        return A_SEQUENCE if len(path) < 2 else _spread(site, path[2:])
-    return rows(tuple(_member_of(site, each) for each in site.given.positional), path)
-
-
-def _tuples_of(site: CallSite, path: Path) -> Abstract:
-    """``combinations(xs, 2)``, ``pairwise(xs)``, ``batched(xs, 3)``, ``tee(xs)``: tuples of members."""
-    source = _first(site)
-    return A_SEQUENCE if len(path) < 2 or source is None else _element(site, source, path[2:])
-
-
-def _grouped(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    if source is None:
-        return A_SEQUENCE
-    return rows((lambda rest: descend(KEYS, rest), lambda rest: _members(site, source, rest)), path)
-
-
-def _members(site: CallSite, source: Node, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else _element(site, source, path[1:])
-
-
-def _repeated(site: CallSite, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else site.value(0, "object", path[1:]) or unknown(OF_ATTR, site.node)
-
-
-def _chosen(site: CallSite, path: Path) -> Abstract:
-    source = _first(site)
-    return _element(site, source, path) if source is not None else unknown_call(site, path)
-
-
-def _range(_: CallSite, path: Path) -> Abstract:
-    return A_SEQUENCE if not path else descend(AN_INTEGER, path[1:])
-
-
 # ---------------------------------------------------------------------- what is computed
 def _summed(site: CallSite, path: Path) -> Abstract:
     """``sum(xs, start)``."""
-    source = _first(site)
+    source = first_argument(site)
     if source is None:
         return unknown_call(site, path)
     start = site.value(1, "start")
     if start is not None and start.kind == SEQUENCE:
-        return A_SEQUENCE if not path else _element(site, source, path)
-    each = _element(site, source, ())
+        return A_SEQUENCE if not path else element_at(site, source, path)
+    each = element_at(site, source, ())
     values = [each.plain(), *([start.plain()] if start is not None else [])]
     if not each.kind:
         return descend(start.plain() if start is not None else AN_INTEGER, path)
@@ -287,7 +88,7 @@ def _extreme(site: CallSite, path: Path) -> Abstract:
     """``max(xs)`` and ``max(a, b)``: one of them, as it is."""
     given = site.given
     if len(given.positional) == 1 and not given.starred:
-        value = _element(site, given.positional[0], path)
+        value = element_at(site, given.positional[0], path)
     else:
         value = BOTTOM
         for position, each in enumerate(given.positional):
@@ -309,7 +110,7 @@ def _computed(site: CallSite, path: Path) -> Abstract:
     return descend(site.asker.under(made, site.node, site.context), path)
 
 
-def _converted(kind: int) -> _Transfer:
+def _converted(kind: int) -> Transfer:
     """``int(x)``, ``float(x)``, ``bool(x)``: a number whatever is given; of a constant the constant."""
 
     def convert(site: CallSite, path: Path) -> Abstract:
@@ -320,7 +121,7 @@ def _converted(kind: int) -> _Transfer:
     return convert
 
 
-def _by_operator(symbol: str) -> _Transfer:
+def _by_operator(symbol: str) -> Transfer:
     def transfer(site: CallSite, path: Path) -> Abstract:
         values = [site.asker.value(each, (), site.context) for each in site.given.positional]
         made = arithmetic(site.asker, values, symbol, site.node, site.context)
@@ -330,7 +131,7 @@ def _by_operator(symbol: str) -> _Transfer:
 
 
 # ---------------------------------------------------------------------- objects and functions
-def _passed(position: int, word: str | None = None) -> _Transfer:
+def _passed(position: int, word: str | None = None) -> Transfer:
     """Return the transfer of a function that gives an argument back."""
 
     def passed(site: CallSite, path: Path) -> Abstract:
@@ -339,7 +140,7 @@ def _passed(position: int, word: str | None = None) -> _Transfer:
     return passed
 
 
-def _decorator(name: str) -> _Transfer:
+def _decorator(name: str) -> Transfer:
     """Return the transfer of what is called with a function, or with options before that."""
 
     def decorate(site: CallSite, path: Path) -> Abstract:
@@ -355,7 +156,7 @@ def _decorator(name: str) -> _Transfer:
 _CALLABLE_SORTS = frozenset(["function", "method", "class", "partial", "library", "library instance", "instance"])
 
 
-def _object(name: str) -> _Transfer:
+def _object(name: str) -> Transfer:
     """Return the transfer of a class of which it is known later what its objects do."""
 
     def make(site: CallSite, path: Path) -> Abstract:
@@ -415,11 +216,11 @@ def _super(site: CallSite, path: Path) -> Abstract:
 def _gathered(site: CallSite, path: Path) -> Abstract:
     """``asyncio.gather(a(), b())``: what each gives, in their order."""
     if site.given.starred:
-        return A_SEQUENCE if not path else _spread(site, path[1:])
-    return of_row(tuple(_value_of(site, each) for each in site.given.positional), path)
+        return A_SEQUENCE if not path else spread_elements(site, path[1:])
+    return of_row(tuple(value_of(site, each) for each in site.given.positional), path)
 
 
-def _run_by(name: str) -> _Transfer:
+def _run_by(name: str) -> Transfer:
     """Return the transfer of a function that gives what the function gives that it is handed."""
 
     def run(site: CallSite, path: Path) -> Abstract:
@@ -451,60 +252,54 @@ def _copied(site: CallSite, path: Path) -> Abstract:
 
 
 # ---------------------------------------------------------------------- tables
-def _alike(names: str, transfer: _Transfer) -> dict[str, _Transfer]:
-    return dict.fromkeys(names.split(), transfer)
-
-
-_TRANSFERS: Final[dict[str, _Transfer]] = {
-    **_alike("list tuple collections.UserList itertools.islice tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.tqdm_notebook "
-             "tqdm.autonotebook.tqdm rich.progress.track tqdm.rich.tqdm alive_progress.alive_it progressbar.progressbar "
-             "itertools.cycle collections.deque", _elements_alike),
-    **_alike("sorted reversed set frozenset", _elements_in_any_order),
-    **_alike("iter aiter", _iterator),
-    **_alike("dict collections.OrderedDict collections.UserDict types.MappingProxyType collections.ChainMap", _dict),
-    **_alike("dict.fromkeys collections.OrderedDict.fromkeys", _dict_from_keys),
-    "collections.defaultdict": _defaultdict, "collections.Counter": _counter, "enumerate": _enumerated,
-    "zip": _zipped, "itertools.zip_longest": _zipped_longest, "map": _mapped, "itertools.starmap": _run_by("itertools.starmap"),
-    **_alike("filter itertools.filterfalse itertools.takewhile itertools.dropwhile", _filtered),
-    **_alike("next anext", _next), "itertools.chain": _chained, "itertools.chain.from_iterable": _chained_from,
-    "itertools.product": _product,
-    **_alike("itertools.combinations itertools.permutations itertools.combinations_with_replacement itertools.pairwise "
-             "itertools.batched itertools.tee more_itertools.chunked", _tuples_of),
-    "itertools.groupby": _grouped, "itertools.repeat": _repeated, "itertools.accumulate": _elements_in_any_order,
-    "itertools.compress": _elements_in_any_order, "functools.reduce": _reduced, "range": _range, "tqdm.trange": _range,
-    "tqdm.auto.trange": _range, "sum": _summed, "max": _extreme, "min": _extreme, **_alike("abs round pow", _computed),
-    "int": _converted(INTEGER), "float": _converted(SCALAR), "bool": _converted(SCALAR),
-    **_alike("copy.copy copy.deepcopy", _copied), **_alike("typing.cast", _passed(1, "val")),
-    **_alike("typing.assert_type property staticmethod classmethod asyncio.run asyncio.wait_for asyncio.shield "
-             "asyncio.create_task asyncio.ensure_future functools.singledispatch functools.cache weakref.proxy "
-             "contextlib.closing joblib.delayed functools.cached_property torch.jit.unused", _passed(0)),
-    **_alike("asyncio.to_thread", _run_by("asyncio.to_thread")), "asyncio.gather": _gathered,
-    **{each: _decorator(each) for each in ("functools.lru_cache", "functools.wraps", "functools.total_ordering")},
-    **{each: _object(each) for each in (
-        "operator.itemgetter", "operator.attrgetter", "operator.methodcaller", "collections.namedtuple",
-        "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.ProcessPoolExecutor", "multiprocessing.Pool",
-        "multiprocessing.pool.ThreadPool", "multiprocessing.pool.Pool", "types.SimpleNamespace", "argparse.Namespace")},
-    "functools.partial": _partial, "functools.partialmethod": _partial, "getattr": _attribute, "type": _type,
-    "super": _super, "dataclasses.replace": _replaced, "dataclasses.field": _field,
-    **_alike("random.choice", _chosen), **_alike("random.sample random.choices", _elements_in_any_order),
-    **{f"operator.{word}": _by_operator(symbol) for word, symbol in {
-        "add": "+", "iadd": "+", "sub": "-", "mul": "*", "imul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
-        "matmul": "@", "pow": "**", "neg": "-", "and_": "&", "or_": "|", "xor": "^"}.items()},
+_PASSING: Final = """
+    typing.assert_type property staticmethod classmethod asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task
+    asyncio.ensure_future functools.singledispatch functools.cache functools.cached_property weakref.proxy
+    contextlib.closing joblib.delayed
+"""
+_DECORATING: Final = "functools.lru_cache functools.wraps functools.total_ordering"
+_REMEMBERED: Final = """
+    operator.itemgetter operator.attrgetter operator.methodcaller collections.namedtuple multiprocessing.Pool
+    concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor multiprocessing.pool.ThreadPool
+    multiprocessing.pool.Pool types.SimpleNamespace argparse.Namespace
+"""
+_OPERATORS: Final = {
+    "add": "+", "iadd": "+", "sub": "-", "mul": "*", "imul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
+    "matmul": "@", "pow": "**", "neg": "-", "and_": "&", "or_": "|", "xor": "^",
 }  # fmt: skip
+_TRANSFERS: Final[dict[str, Transfer]] = {
+    **ITERATIONS,
+    **alike("abs round pow", _computed),
+    **alike("max min", _extreme),
+    **alike("copy.copy copy.deepcopy", _copied),
+    **alike("functools.partial functools.partialmethod", _partial),
+    **alike(_PASSING, _passed(0)),
+    **{each: _decorator(each) for each in _DECORATING.split()},
+    **{each: _object(each) for each in _REMEMBERED.split()},
+    **{f"operator.{word}": _by_operator(symbol) for word, symbol in _OPERATORS.items()},
+    "sum": _summed,
+    "int": _converted(INTEGER),
+    "float": _converted(SCALAR),
+    "bool": _converted(SCALAR),
+    "typing.cast": _passed(1, "val"),
+    "asyncio.to_thread": _run_by("asyncio.to_thread"),
+    "asyncio.gather": _gathered,
+    "getattr": _attribute,
+    "type": _type,
+    "super": _super,
+    "dataclasses.replace": _replaced,
+    "dataclasses.field": _field,
+}
 """Functions that give what depends on what they are given, by full names; Python's own without ``builtins.``."""
 
-
-def _kinds(names: str, kind: int) -> dict[str, Abstract]:
-    return dict.fromkeys(names.split(), of_kind(kind))
-
-
-_RESULTS: Final = {
-    **_kinds("len id hash ord random.randint random.randrange random.getrandbits operator.index operator.countOf", INTEGER),
-    **_kinds("complex isinstance hasattr callable issubclass any all random.random random.uniform random.gauss", SCALAR),
-    **_kinds("str repr format chr input ascii bytes bytearray bin hex oct", STRING),
-    **_kinds("print setattr delattr exec random.seed random.shuffle random.setstate gc.collect heapq.heappush", NONE),
-    **_kinds("slice object memoryview dir open property NotImplemented typing.TypeVar typing.NewType", OTHER),
-    **_kinds("itertools.count", SEQUENCE), "divmod": of_kind(SEQUENCE | NUMBER), "vars": A_SEQUENCE,
-    "locals": A_SEQUENCE, "globals": A_SEQUENCE, "dataclasses.asdict": A_SEQUENCE, "dataclasses.astuple": A_SEQUENCE,
-}  # fmt: skip
+_KINDS: Final = {
+    "len id hash ord random.randint random.randrange random.getrandbits operator.index operator.countOf": INTEGER,
+    "complex isinstance hasattr callable issubclass any all random.random random.uniform random.gauss": SCALAR,
+    "str repr format chr input ascii bytes bytearray bin hex oct": STRING,
+    "print setattr delattr exec random.seed random.shuffle random.setstate gc.collect heapq.heappush": NONE,
+    "slice object memoryview open typing.TypeVar typing.NewType contextlib.nullcontext contextlib.suppress": OTHER,
+    "itertools.count vars locals globals dir dataclasses.asdict dataclasses.astuple dataclasses.fields": SEQUENCE,
+    "divmod": SEQUENCE | NUMBER,
+}
+_RESULTS: Final = {name: of_kind(kind) for names, kind in _KINDS.items() for name in names.split()}
 """What functions give that is the same whatever they are given."""

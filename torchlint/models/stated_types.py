@@ -77,7 +77,7 @@ _OF_TORCH: Final = {
     "torch.Tensor": Abstract(TENSOR, _SAID, _SAID), "torch.autograd.Variable": Abstract(TENSOR, _SAID, _SAID),
     "torch.nn.Parameter": Abstract(
         TENSOR, SURE, _SAID, FLOATING, ANY_RANK, frozenset({LibraryInstanceRef("torch.nn.Parameter")})),
-    "torch.nn.Module": Abstract(MODULE, _SAID, _SAID, 0, 0), "torch.LongTensor": Abstract(TENSOR, SAFE, _SAID, INTEGRAL),
+    "torch.nn.Module": Abstract(MODULE, _SAID, _SAID, 0, 0),
 }  # fmt: skip
 _FALLBACK: Final = {
     "Tensor": "torch.Tensor", "ndarray": "numpy.ndarray", "NDArray": "numpy.ndarray", "ArrayLike": "numpy.ndarray",
@@ -213,7 +213,7 @@ def _jaxtyped(asker: Asker, word: str, parts: tuple[Node, ...], path: Path, dept
 def _class(asker: Asker, reference: Reference, path: Path, annotation: Node) -> Abstract | None:
     if isinstance(reference, ClassRef):
         made = asker.object_of(reference.cls)
-        if made.kind & MODULE:
+        if made.kind == MODULE:
             made = made.but(device=made.device | _SAID)
         return asker.along(made, path, annotation, None)
     if not isinstance(reference, LibraryRef):

@@ -31,6 +31,7 @@ from torchlint.values.abstract import (
     STRING,
     TENSOR,
     Abstract,
+    of_kind,
 )
 from torchlint.values.asking import ANY_ELEMENT, Asker, Path
 from torchlint.values.contexts import Context
@@ -99,7 +100,8 @@ def kinds_of(asker: Asker, node: Node, context: Context | None) -> tuple[int, bo
         for reference in references:
             kind, is_whole = kind_of_class(reference)
             if isinstance(reference, ClassRef):
-                kind = asker.object_of(reference.cls).kind | SEQUENCE
+                own = asker.object_of(reference.cls).kind
+                kind = own if own in (MODULE, OTHER) else own | SEQUENCE | TENSOR  # it may derive from these
             if not kind:
                 return 0, False
             mask |= kind
@@ -149,7 +151,7 @@ def _of_kinds(value: Abstract, kind: int) -> Abstract:
         return BOTTOM
     if kind & (TENSOR | MODULE | DEVICE | DTYPE | OTHER | SEQUENCE):
         return value.but(kind=kind)
-    return Abstract(kind, 0, 0, 0, 0, value.references)
+    return of_kind(kind, frozenset(each for each in value.references if isinstance(each, ConstantRef)))
 
 
 def _true(value: Abstract) -> Abstract:
