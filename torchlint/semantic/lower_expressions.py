@@ -45,7 +45,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 
 
 def _constant(st: Lowering, node: ast.Constant) -> Node:
-    if st.annotation and isinstance(node.value, str):
+    if st.annotation in ("annotation", "text") and isinstance(node.value, str):
         return annotation_text(st, node, node.value)
     return st.node(CONST, (), node.value, node)
 
@@ -158,7 +158,7 @@ def _subscript(st: Lowering, node: ast.Subscript) -> Node:
     key = key_of(node.slice)
     reading = st.annotation
     if reading and _last_word(node.value) in ("Literal", "Annotated"):
-        st.annotation = ""
+        st.annotation = "literal"
     index = st.expr(node.slice)
     st.annotation = reading
     return st.node(INDEX, (owner, index) if key is ANYKEY else (owner,), key, node)
@@ -193,6 +193,8 @@ def _yielded(st: Lowering, node: ast.Yield | ast.YieldFrom) -> Node:
 
 
 def _lambda(st: Lowering, node: ast.Lambda) -> Node:
+    if st.annotation:  # nobody runs what an annotation makes
+        return st.node(OPAQUE, (), None, node)
     return st.node(FUNCTION, (), declare(st, node, None), node)
 
 

@@ -82,7 +82,7 @@ class Lowering:
         self.snapshot: dict[str, Node] | None = None
         self.snapshot_entries = 0
         self.annotation = ""
-        """How names and texts are read: empty, ``annotation``, or ``text`` inside of an annotation that is a text."""
+        """How names and texts are read: ``annotation``, ``text`` in one that is a text, ``literal`` in its data, or empty."""
         self.changes: dict[ast.AST, object] = {}
         self.depth = 0
         self.writes = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from torchlint.semantic.formal_parameters import AnyFunction
 
@@ -16,6 +17,22 @@ _LEAVES: Final = frozenset((
 ))  # fmt: skip
 
 
+_READERS: Final = frozenset((
+    ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue, ast.For, ast.AsyncFor, ast.If, ast.While,
+    ast.Assert, ast.comprehension, ast.Starred, ast.ExceptHandler, ast.Expr, ast.Delete, ast.AugAssign,
+))  # fmt: skip
+"""Syntax that reads a name which stands in it, and keeps it nowhere."""
+_BODIES: Final = frozenset((
+    ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ExceptHandler,
+    ast.match_case, getattr(ast, "TryStar", ast.Try),
+))  # fmt: skip
+"""Syntax whose statements still belong to the class around."""
+_ASKING: Final = frozenset(
+    "isinstance issubclass hasattr getattr type len print super repr str int float bool id callable range".split()
+)
+"""Functions that call nothing that they are handed, or nothing that is named."""
+
+
 class WrittenCall(NamedTuple):
     """A call as it is written, and the syntax of the function that it stands in."""
 
@@ -24,10 +41,12 @@ class WrittenCall(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A name or attribute that is read other than to call it, and the syntax of the function that it stands in."""
+    """Where a name or attribute is handed over or stored, other than called: who has it may call it."""
 
-    node: ast.Name | ast.Attribute
     owner: ast.AST
+    """The syntax of the function that it stands in."""
+    node: ast.expr
+    """The call that it is an argument of; else the name or attribute itself."""
 
 
 class Scope(NamedTuple):
@@ -57,88 +76,117 @@ class Outline:
 
 
 def outline_of(tree: ast.Module) -> Outline:
-    """Walk over a file."""
-    found = Outline()
-    classes = 0
-    reaching: dict[ast.AST, None] = {}
-    stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]] = [(each, tree, None) for each in reversed(tree.body)]
+    """Walk over a file; annotations, which run nothing, are left out."""
+    walk = _Walk(Outline(), [(each, tree, None) for each in reversed(tree.body)])
+    stack, found = walk.stack, walk.found
     while stack:
         node, owner, cls = stack.pop()
         kind = type(node)
-        if kind is ast.Name or kind is ast.Attribute:
-            _mention(found, node, owner)  # type: ignore[arg-type]
-            if kind is ast.Attribute:
-                stack.append((node.value, owner, None))  # type: ignore[attr-defined]
+        if kind is ast.Name:
             continue
-        if kind is ast.Call:
-            _call(found, node, owner, stack)  # type: ignore[arg-type]
+        known = _KNOWN.get(kind)
+        if known is not None:
+            known(walk, node, owner, cls)
             continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            found.functions.append(node)
-            found.scopes[node] = Scope(owner, cls, len(found.functions))
-            _enter_function(node, owner, stack)
-            continue
-        if kind is ast.ClassDef:
-            assert isinstance(node, ast.ClassDef)
-            found.scopes[node] = Scope(owner, cls, classes)
-            classes += 1
-            stack += [(each, owner, node) for each in reversed(node.body)]
-            stack += [(each, owner, None) for each in (*node.bases, *node.keywords, *node.decorator_list)]
-            continue
-        if kind is ast.Import:
-            found.packages.update([alias.name.partition(".")[0] for alias in node.names])  # type: ignore[attr-defined]
-            continue
-        if kind is ast.ImportFrom:
-            if node.module and not node.level:  # type: ignore[attr-defined]
-                found.packages.add(node.module.partition(".")[0])  # type: ignore[attr-defined]
-            continue
-        if kind is ast.Global or kind is ast.Nonlocal:
-            reaching[owner] = None
-        inside = cls if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) else None
+        reads = kind in _READERS
+        inside = cls if kind in _BODIES else None
         for value in reversed(vars(node).values()):
             if type(value) is list:
-                stack += [(each, owner, inside) for each in reversed(value) if type(each) not in _LEAVES]
+                for each in reversed(value):
+                    if type(each) not in _LEAVES:
+                        walk.push(each, owner, inside, reads)
             elif type(value) not in _LEAVES:
-                stack.append((value, owner, inside))
-    found.reaching_out = [each for each in found.functions if each in reaching]
+                walk.push(value, owner, inside, reads)
+    found.reaching_out = [each for each in found.functions if each in walk.reaching]
     return found
 
 
-def _enter_function(
-    node: AnyFunction, owner: ast.AST, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]
-) -> None:
-    """Go on with a body as the function's own; decorators, defaults and annotations belong to the one around."""
+class _Walk:
+    """What is still to be walked over."""
+
+    __slots__ = ("classes", "found", "reaching", "stack")
+
+    def __init__(self, found: Outline, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]) -> None:
+        self.found, self.stack = found, stack
+        self.classes = 0
+        self.reaching: set[ast.AST] = set()
+
+    def push(self, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | None, reads: bool) -> None:
+        """Walk over a node later; ``reads`` if a name that stands here is read and kept by nobody."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            if not reads:
+                self.mention(node, owner, node)
+            while isinstance(node, ast.Attribute):
+                node = node.value
+        self.stack.append((node, owner, cls))
+
+    def mention(self, node: ast.expr, owner: ast.AST, place: ast.expr) -> None:
+        """Note a name that is handed over or stored."""
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            word = node.id if isinstance(node, ast.Name) else node.attr
+            self.found.mentions.setdefault(word, []).append(Mention(owner, place))
+
+
+def _function(walk: _Walk, node: AnyFunction, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    """Go on with a body as the function's own; decorators and defaults belong to the one around."""
+    found = walk.found
+    found.functions.append(node)
+    found.scopes[node] = Scope(owner, cls, len(found.functions))
     if isinstance(node, ast.Lambda):
-        stack.append((node.body, node, None))
+        walk.push(node.body, node, None, reads=False)
     else:
-        stack += [(each, node, None) for each in reversed(node.body)]
-        stack += [(each, owner, None) for each in node.decorator_list]
-        if node.returns is not None:
-            stack.append((node.returns, owner, None))
-    args = node.args
-    stack += [(each, owner, None) for each in (*args.defaults, *args.kw_defaults) if each is not None]
-    for arg in (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg):
-        if arg is not None and arg.annotation is not None:
-            stack.append((arg.annotation, owner, None))
+        walk.stack += [(each, node, None) for each in reversed(node.body)]
+        for decorator in node.decorator_list:
+            walk.push(decorator, owner, None, reads=False)
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            walk.push(default, owner, None, reads=False)
 
 
-def _call(
-    found: Outline, node: ast.Call, owner: ast.AST, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]
-) -> None:
+def _class(walk: _Walk, node: ast.ClassDef, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    walk.found.scopes[node] = Scope(owner, cls, walk.classes)
+    walk.classes += 1
+    walk.stack += [(each, owner, node) for each in reversed(node.body)]
+    for each in (*node.bases, *[keyword.value for keyword in node.keywords]):
+        walk.push(each, owner, None, reads=True)
+    for each in node.decorator_list:
+        walk.push(each, owner, None, reads=False)
+
+
+def _call(walk: _Walk, node: ast.Call, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del cls
     func = node.func
-    if isinstance(func, ast.Attribute):
-        found.calls.setdefault(func.attr, []).append(WrittenCall(node, owner))
-        stack.append((func.value, owner, None))
-    elif isinstance(func, ast.Name):
-        found.calls.setdefault(func.id, []).append(WrittenCall(node, owner))
-    else:
-        found.calls.setdefault("", []).append(WrittenCall(node, owner))
-        stack.append((func, owner, None))
-    stack += [(each, owner, None) for each in node.args]
-    stack += [(each.value, owner, None) for each in node.keywords]
+    word = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    walk.found.calls.setdefault(word, []).append(WrittenCall(node, owner))
+    walk.push(func, owner, None, reads=True)
+    for each in (*node.args, *[keyword.value for keyword in node.keywords]):
+        if word not in _ASKING:
+            walk.mention(each.value if isinstance(each, ast.Starred) else each, owner, node)
+        walk.push(each, owner, None, reads=True)
 
 
-def _mention(found: Outline, node: ast.Name | ast.Attribute, owner: ast.AST) -> None:
-    if isinstance(node.ctx, ast.Load):
-        word = node.id if isinstance(node, ast.Name) else node.attr
-        found.mentions.setdefault(word, []).append(Mention(node, owner))
+def _annotated(walk: _Walk, node: ast.AnnAssign, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del cls
+    walk.push(node.target, owner, None, reads=True)
+    if node.value is not None:
+        walk.push(node.value, owner, None, reads=False)
+
+
+def _import(walk: _Walk, node: ast.Import | ast.ImportFrom, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del owner, cls
+    if isinstance(node, ast.Import):
+        walk.found.packages.update([alias.name.partition(".")[0] for alias in node.names])
+    elif node.module and not node.level:
+        walk.found.packages.add(node.module.partition(".")[0])
+
+
+def _outside(walk: _Walk, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del node, cls
+    walk.reaching.add(owner)
+
+
+_KNOWN: Final[dict[type[ast.AST], Callable[[_Walk, Any, ast.AST, ast.ClassDef | None], None]]] = {
+    ast.FunctionDef: _function, ast.AsyncFunctionDef: _function, ast.Lambda: _function, ast.ClassDef: _class,
+    ast.Call: _call, ast.AnnAssign: _annotated, ast.Import: _import, ast.ImportFrom: _import, ast.Global: _outside,
+    ast.Nonlocal: _outside,
+}  # fmt: skip
