@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models.descent import constant, constants_of, descend
+from torchlint.models.library_rows import MADE_TUPLE
 from torchlint.semantic.graph import CALL, COMPREHENSION, DICT, GROW, PHI, PI, SPREAD, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.values.abstract import (
@@ -29,6 +30,7 @@ from torchlint.values.abstract import (
 )
 from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path, Selector
 from torchlint.values.contexts import Context
+from torchlint.values.references import LibraryInstanceRef
 
 KEYS: Final = of_kind(STRING | NUMBER | OTHER | SEQUENCE | NONE)
 """What a dict is keyed by: tensors and modules can be keys, and are not."""
@@ -179,7 +181,10 @@ def _replaced(site: CallSite, source: Node, path: Path) -> Abstract:
     if path and isinstance(path[0], str) and (new := site.given.keywords.get(path[0][1:])) is not None:
         return site.asker.value(new, path[1:], site.context)
     value = _into(site, source, path)
-    if (path and isinstance(path[0], int)) or path[:1] == (ANY_ELEMENT,):
+    if not path:
+        own = frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)])
+        return value.but(references=own) if value.kind == SEQUENCE and value.references else value
+    if isinstance(path[0], int) or path[0] == ANY_ELEMENT:
         news = site.given.keywords.values()
         return join(value, join_all(site.asker.value(each, path[1:], site.context) for each in news))
     return value

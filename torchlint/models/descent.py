@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from torchlint.models.library_rows import MODULE_CONTAINERS, is_foreign
+from torchlint.models.operation_sets import METHODS, NO_TENSOR
 from torchlint.semantic.graph import TEXT_OF_PARTS, Node
 from torchlint.values.abstract import (
     A_NUMBER,
@@ -213,7 +214,7 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     if word == "shape":
         return _A_SHAPE
     if word == "size":
-        return _A_SHAPE.but(kind=SIZE | SEQUENCE | INTEGER)
+        return _A_SHAPE.but(kind=SIZE | SEQUENCE | INTEGER | OTHER)
     if word == "device":
         return join(
             result, Abstract(DEVICE, 0, owner.device or SAFE | OF_ATTR, 0, 0, device_from=owner.device_from or at)
@@ -226,6 +227,12 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
 
 
 _OF_PLAIN: Final = {"real": A_NUMBER, "imag": A_NUMBER, "numerator": AN_INTEGER, "denominator": AN_INTEGER}
+
+
+_METHODS_OF_NUMBERS: Final = frozenset(
+    "dim numel item tolist data_ptr size stride get_device nelement element_size".split()
+)
+"""What gives a number when it is called, and is a method before."""
 
 
 def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
@@ -244,4 +251,6 @@ def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return join(held, NOTHING) if word == "grad" else held
     if word == "indices":
         return live.detached().but(dtype=INT64)
-    return unknown(OF_ATTR, at)
+    if word in NO_TENSOR and word not in _METHODS_OF_NUMBERS:
+        return of_kind(NO_TENSOR[word])
+    return A_THING if word in METHODS or word == "size" else unknown(OF_ATTR, at)

@@ -6,6 +6,7 @@ from typing import Final
 
 from torchlint.models import module_calls, torch_functions
 from torchlint.models.array_results import GENERATOR, array_call, array_method, generator_method
+from torchlint.models.combined_operands import combined
 from torchlint.models.container_methods import CONTAINER_METHODS, CONTAINER_READS, container_method, text_method
 from torchlint.models.dataset_results import data_attribute, data_method, holds_data
 from torchlint.models.descent import descend, plain_attribute
@@ -45,6 +46,7 @@ from torchlint.values.abstract import (
     AN_INTEGER,
     ANY,
     ANY_DTYPE,
+    ANY_RANK,
     ARRAY,
     BOTTOM,
     DEVICE,
@@ -161,15 +163,9 @@ def custom_function_call(site: CallSite, path: Path) -> Abstract:
     operands = [each for each in site.operands() if each.kind & TENSOR]
     if not operands:
         return unknown_call(site, path)
-    known = [each for each in operands if each.kind == TENSOR] or operands
-    made = BOTTOM
-    for each in known:
-        made = join(made, each.plain())
-    made = (
-        made.but(kind=TENSOR | SEQUENCE, dtype=ANY_DTYPE)
-        if site.asker.oracle is Oracle.PROOF
-        else made.but(kind=TENSOR)
-    )
+    made = combined(site.asker, operands, site.node, site.context, numbers=True)
+    kind = TENSOR | SEQUENCE if site.asker.oracle is Oracle.PROOF else TENSOR
+    made = made.but(kind=kind, dtype=ANY_DTYPE, rank=ANY_RANK)
     return descend(site.asker.under(made, site.node, site.context), path)
 
 

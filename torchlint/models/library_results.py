@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+from torchlint.models.combined_operands import combined
 from torchlint.models.dataset_results import presumed_batch
 from torchlint.models.descent import descend
 from torchlint.models.library_rows import FOREIGN, leaf, package_of
 from torchlint.models.module_results import module_of
-from torchlint.models.operator_results import arithmetic
 from torchlint.models.unknown_results import unknown_call
 from torchlint.values.abstract import (
     A_SEQUENCE,
@@ -175,11 +175,7 @@ def _computed(site: CallSite, _: str, path: Path) -> Abstract:
 
 def _combined(site: CallSite) -> Abstract:
     operands = [each.plain() for each in site.operands() if each.kind & TENSOR]
-    if not operands:
-        return Abstract(TENSOR, SAFE, SAFE)
-    if len(operands) == 1:
-        return operands[0].but(rank=ANY_RANK, dtype=ANY_DTYPE)
-    made = arithmetic(site.asker, operands, "+", site.node, site.context)
+    made = combined(site.asker, operands, site.node, site.context, numbers=True)
     return made.but(rank=ANY_RANK, dtype=ANY_DTYPE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchlint.models.combined_operands import combined
 from torchlint.models.descent import descend, truth_of
 from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
@@ -44,8 +45,7 @@ def output(site: CallSite, owner: Abstract, operands: list[Abstract], has_live: 
 
     What is given what is on the host, and may be there, is there: the operands of a layer meet on one device.
     """
-    known = [each for each in operands if each.kind == TENSOR] or operands
-    given = join_all(known)
+    given = combined(site.asker, operands, site.node, site.context, numbers=True)
     grad, grad_from = given.grad or SAFE, given.grad_from
     if has_live and is_live(owner):
         bits = owner.grad & ~(SAFE | SURE)
