@@ -71,20 +71,25 @@ _OF_SEQUENCES: Final = {
 }  # fmt: skip
 _OF_PYTHON: Final = {
     **dict.fromkeys(
-        "builtins.list builtins.tuple builtins.set builtins.frozenset builtins.iter builtins.dict builtins.sorted "
-        "builtins.reversed collections.deque collections.OrderedDict collections.defaultdict itertools.islice "
-        "itertools.cycle itertools.chain tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm".split(),
+        "builtins.list builtins.tuple builtins.iter builtins.dict "
+        "collections.deque collections.OrderedDict collections.defaultdict "
+        "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm".split(),
         ALIKE,
     ),
-    **dict.fromkeys("builtins.filter builtins.map itertools.tee itertools.chain.from_iterable".split(), MEMBERS),
+    **dict.fromkeys(
+        "builtins.set builtins.frozenset builtins.sorted builtins.reversed builtins.filter builtins.map itertools.tee "
+        "itertools.islice itertools.cycle itertools.chain itertools.chain.from_iterable".split(),
+        MEMBERS,
+    ),
     "builtins.enumerate": NUMBERED,
     "builtins.zip": ZIPPED,
     "itertools.zip_longest": ZIPPED,
     **dict.fromkeys("builtins.next builtins.min builtins.max random.choice".split(), MEMBER),
-    **dict.fromkeys("functools.partial types.SimpleNamespace builtins.getattr builtins.vars".split(), HOLDER),
+    **dict.fromkeys("functools.partial types.SimpleNamespace builtins.sum".split(), HOLDER),
     **dict.fromkeys(
         "torch.Tensor torch.nn.Parameter torch.nn.parameter.Parameter torch.nn.Buffer torch.autograd.Variable "
         "torch.autograd.variable.Variable torch.func.functional_call torch.utils.dlpack.from_dlpack copy.copy "
+        "builtins.getattr builtins.vars "
         "torch.Tensor.as_subclass".split(),
         VIEW,
     ),
@@ -115,6 +120,8 @@ def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
     elif names:
         for name in names:
             yield _of_function(call, name)
+            if _OF_PYTHON.get(name) == ALIKE:
+                yield Handing(HOLDER, tuple(call.arguments.keywords.values()))
     elif layers:
         for name in layers:
             yield _of_layer(call, name)
@@ -128,12 +135,12 @@ def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
 
 def _of_function(call: Node, name: str) -> Handing:
     given, last = call.arguments, name.rpartition(".")[2]
-    first = given.positional[:1] or tuple(given.keywords.values())[:1]
+    first = given.positional[:1]
     if "out" in given.keywords:
         return Handing(VIEW, (given.keywords["out"],))
     if name in _OF_PYTHON:
         sort = _OF_PYTHON[name]
-        return Handing(sort, tuple(given.all()) if sort in (ZIPPED, HOLDER) or len(given.positional) > 1 else first)
+        return Handing(sort, given.positional if sort in (ALIKE, MEMBERS, NUMBERED) else tuple(given.all()))
     if name.startswith(_HOLDERS):
         return Handing(HOLDER, tuple(given.all()))
     if name.startswith("torch."):
@@ -151,6 +158,11 @@ def _layers_on_memory() -> frozenset[str]:
     """Return the layers, in small letters, whose function may hand on its argument or write into it."""
     found = TAKES_INPLACE | SHARES_MEMORY
     return frozenset(each.rpartition(".")[2].replace("_", "") for each in found) | _ARGUMENT_LAYERS
+
+
+def may_be_inplace(layer: str) -> bool:
+    """Whether a layer, by its dotted name, may be told to write into what it is given."""
+    return layer.startswith("torch.nn.") and layer.rpartition(".")[2].lower() in _layers_on_memory()
 
 
 def _of_layer(call: Node, name: str) -> Handing:
@@ -200,13 +212,19 @@ def path_back(sort: str, path: Path, position: int) -> Path | None:
     if sort == ALIKE:
         return path
     if sort == HOLDER:
-        return path[1:]
+        return (ANY_DEPTH,)
     if sort == MEMBERS:
         return (ANY_ELEMENT, *path[1:])
     wanted = 1 if sort == NUMBERED else position
-    if sort in (NUMBERED, ZIPPED) and path[1:2] in ((), (wanted,), (ANY_ELEMENT,)):
-        return (ANY_ELEMENT, *path[2:])
-    return None
+    if sort not in (NUMBERED, ZIPPED) or (len(path) > 1 and isinstance(path[1], int) and path[1] != wanted):
+        return None
+    is_step = path[1:2] in ((wanted,), (ANY_ELEMENT,))  # else the pairs were made to something else on the way
+    return (ANY_ELEMENT, *path[2:]) if is_step else (ANY_ELEMENT, ANY_DEPTH)
+
+
+def inside(path: Path) -> Path:
+    """Return what a path asks of a member of the container at which it starts."""
+    return path if path[:1] == (ANY_DEPTH,) else path[1:]
 
 
 def depth_forward(sort: str, held: int) -> int | None:

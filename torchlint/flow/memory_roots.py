@@ -12,10 +12,13 @@ from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.steps_back import STEPS_BACK, Place
-from torchlint.semantic.graph import Node
-from torchlint.values.asking import Path
+from torchlint.flow.turned_edges import turned_edges
+from torchlint.semantic.graph import ATTR, Node
+from torchlint.values.asking import ANY_ELEMENT, Path
 
 _LONGEST: Final = 5
+_SHIFTING: Final = frozenset("insert pop popleft appendleft extendleft remove sort reverse rotate clear".split())
+"""Methods after which members stand elsewhere in a list."""
 _MOST_STEPS: Final = 3_000
 """A walk that takes more ends in the unknown."""
 
@@ -38,7 +41,7 @@ class MemoryRoots:
     def _walk(self, start: Place) -> Iterator[MemoryRoot]:
         todo, seen = [start], {start}
         while todo:
-            here = todo.pop()
+            here = _in_any_order(*todo.pop())
             if len(seen) > _MOST_STEPS:
                 yield MemoryRoot(UNKNOWN, start[0])
                 return
@@ -67,3 +70,12 @@ class MemoryRoots:
         if len(known) == len(roots):
             return FlowAnswer(NO, known[0].node, known[0].sort)
         return FlowAnswer(PERHAPS, others[0].node, others[0].sort)
+
+
+def _in_any_order(node: Node, path: Path, frame: CallFrame | None) -> Place:
+    """Return a place, without the position in a list whose members change their positions."""
+    if path and isinstance(path[0], int):
+        users = turned_edges(node.fn).users.get(node, ())
+        if any(each.op == ATTR and each.data in _SHIFTING for each in users):
+            return node, (ANY_ELEMENT, *path[1:]), frame
+    return node, path, frame

@@ -12,11 +12,11 @@ from torchlint.flow.handed_on import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.turned_edges import is_later, node_of_write
-from torchlint.models.operation_sets import WRITES
+from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.function_effects import handed_over
-from torchlint.semantic.graph import CALL, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.graph import CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
-from torchlint.values.references import LibraryInstanceRef, LibraryRef
+from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
 HERE: Final = "written here"
 THERE: Final = "written by a callee"
@@ -79,7 +79,7 @@ class MemoryWrites:
         if root.sort == UNKNOWN:
             yield MemoryRoot(UNKNOWN, root.node)
         elif root.node.fn is not frame.function:
-            if root.via is None:  # else it was made further down
+            if root.via is None or root.via.fn is not frame.function:  # else it was made further down
                 yield root
         elif root.sort == PARAMETER:
             assert isinstance(root.node.data, FormalParameter)
@@ -99,14 +99,12 @@ class MemoryWrites:
             return
         given = call.arguments
         for reference in self._knowledge.value(call.ins[0]).references:
-            if isinstance(reference, LibraryRef):
-                places = WRITES.get(reference.name, ("0",) if _writes_first(reference.name) else ())
-                for place in places:
-                    node = given.keywords.get(place)
-                    if node is None and place.isdigit() and int(place) < len(given.positional):
-                        node = given.positional[int(place)]
-                    if node is not None:
-                        yield Written(self._roots.roots(node), call, call.index)
+            for place in _places_written(reference, call):
+                node = given.keywords.get(place)
+                if node is None and place.isdigit() and int(place) < len(given.positional):
+                    node = given.positional[int(place)]
+                if node is not None:
+                    yield Written(self._roots.roots(node), call, call.index)
         yield from self._by_optimizer(call)
 
     def _by_optimizer(self, call: Node) -> Iterator[Written]:
@@ -153,5 +151,16 @@ def _answer(written: Written, met: FlowAnswer) -> FlowAnswer:
     return FlowAnswer(YES if met.answer == YES else PERHAPS, written.node, reason)
 
 
-def _writes_first(name: str) -> bool:
-    return name.startswith(("torch.", "numpy.")) and (name.endswith("_") or name in ("numpy.copyto", "numpy.put"))
+def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
+    """Return the positions and keywords of the arguments that a function or a layer of a library writes into."""
+    if isinstance(reference, LibraryRef):
+        name = reference.name
+        if name in WRITES:
+            return WRITES[name]
+        is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
+        is_written = is_inplace and name.startswith("torch.")
+        return ("0", "input", "tensor") if is_written or name in ("numpy.copyto", "numpy.put") else ()
+    made = reference.made if isinstance(reference, LibraryInstanceRef) else None
+    if made is None or made.op != CALL or not handed_on.may_be_inplace(reference.name):
+        return ()
+    return ("0", "input") if any(each.op == CONST and each.data is True for each in made.arguments.all()) else ()

@@ -10,7 +10,7 @@ from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.flow import handed_on
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.handed_on import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW
+from torchlint.flow.handed_on import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
 from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic.function_effects import step_of
@@ -94,7 +94,15 @@ def _parameter(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFram
     formal = node.data
     assert isinstance(formal, FormalParameter)
     own = frame.of(node.fn) if frame is not None else None
-    if own is None or (own.callee is None and own.argument(formal) is None):
+    is_inside = own is not None and own.callee is None and own.argument(formal) is None
+    if (
+        own is not None and is_inside and own.call.op == CALL
+    ):  # the object is made here: by which arguments is not known
+        if node.fn.name != "__init__":
+            yield made_at(node, path, frame, UNKNOWN)
+        for each in own.call.arguments.all() if node.fn.name == "__init__" else ():
+            yield each, (ANY_DEPTH,), own.outer
+    elif own is None or is_inside:
         yield made_at(node, path, None, PARAMETER)
         if formal.position == 0 and node.fn.takes_object:
             yield from _stored(knowledge, node, node, path, frame)
@@ -104,7 +112,6 @@ def _parameter(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFram
         yield argument, path, own.outer
     elif rest := own.collected(formal):
         for each in rest:
-            yield each, (path[1:] if formal.sort else (ANY_DEPTH,)), own.outer
             yield each, (ANY_DEPTH,), own.outer
     elif formal.default is not None:
         yield formal.default, path, None
@@ -131,6 +138,9 @@ def _of_made_object(knowledge: CallKnowledge, call: Node, path: Path, frame: Cal
         for argument in call.arguments.all():
             yield argument, path, frame
     callees = {each.function: each for each in knowledge.callees(call)}
+    if path and not callees:  # a dataclass
+        for argument in call.arguments.all():
+            yield argument, (ANY_DEPTH,), frame
     for reference in knowledge.value(call).references if path and str(path[0])[:1] == "." else ():
         if not isinstance(reference, InstanceRef):
             continue
@@ -177,7 +187,7 @@ def _index(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | 
     is_slice = node.data is SLICE or (isinstance(node.data, tuple) and SLICE in node.data)
     if value.may(a.SEQUENCE):
         step = ANY_ELEMENT if is_slice and path else step_of(node.data)
-        yield container, ((step, *path[1:]) if is_slice else (step, *path)), frame
+        yield container, ((step, *inside(path)) if is_slice else (step, *path)), frame
         if is_slice:
             yield made_at(node, path, frame)
     if value.must(a.SEQUENCE):
@@ -198,7 +208,7 @@ def _element(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) 
 def _item(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     if node.data is None:
         yield made_at(node, path, frame)
-        yield node.ins[0], (ANY_ELEMENT, *path[1:]), frame
+        yield node.ins[0], (ANY_ELEMENT, *inside(path)), frame
     else:
         yield node.ins[0], (step_of(node.data), *path), frame
 
@@ -214,27 +224,23 @@ def _display(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) 
     if isinstance(step, int) and step < 0 and node.op == SEQUENCE:
         step += len(keys)
     for key, each in zip(keys, node.ins, strict=True):
-        if step == ANY_DEPTH:
-            yield each, path, frame
-        elif may_be_same(step, key):
-            yield each, path[1:], frame
+        if step == ANY_DEPTH or may_be_same(step, key):
+            yield each, inside(path), frame
 
 
 def _comprehension(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     if not path or path[0] == ANY_DEPTH:
         yield made_at(node, path, frame)
     if path:
-        yield node.ins[0], (path if path[0] == ANY_DEPTH else path[1:]), frame
+        yield node.ins[0], inside(path), frame
 
 
 def _grown(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     before, member = node.ins[:2]
     yield before, path, frame
-    if path and not knowledge.value(before).must(a.TENSOR | a.ARRAY):
-        if path[0] == ANY_DEPTH:
-            yield member, path, frame
-        elif may_be_same(path[0], step_of(node.data)):
-            yield member, path[1:], frame
+    is_sought = path and (path[0] == ANY_DEPTH or may_be_same(path[0], step_of(node.data)))
+    if is_sought and not knowledge.value(before).must(a.TENSOR | a.ARRAY):
+        yield member, inside(path), frame
 
 
 def _spread(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
@@ -278,31 +284,35 @@ def _operation(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFram
             yield each, (path if isinstance(path[0], str) else (ANY_ELEMENT, *path[1:])), frame
 
 
-def _global(_: CallKnowledge, node: Node, path: Path, __: CallFrame | None) -> Steps:
-    yield from _of_variable(node, lower(node.fn.file.body), str(node.data), path)
+def _global(knowledge: CallKnowledge, node: Node, path: Path, _: CallFrame | None) -> Steps:
+    yield from _of_variable(knowledge, node, lower(node.fn.file.body), str(node.data), path)
 
 
-def _export(_: CallKnowledge, node: Node, path: Path, __: CallFrame | None) -> Steps:
-    yield from _of_variable(node, lower(node.fn), str(node.data), path)
+def _export(knowledge: CallKnowledge, node: Node, path: Path, _: CallFrame | None) -> Steps:
+    yield from _of_variable(knowledge, node, lower(node.fn), str(node.data), path)
 
 
-def _of_variable(node: Node, body: FunctionGraph, word: str, path: Path) -> Steps:
+def _of_variable(knowledge: CallKnowledge, node: Node, body: FunctionGraph, word: str, path: Path) -> Steps:
     found = body.definitions.get(word, ())
     yield MemoryRoot(SHARED, body.file.export(word), tuple(each for each in path if each != ANY_DEPTH))
-    if not found:
-        yield MemoryRoot(UNKNOWN, node)
+    if not found or (path and not knowledge.value(node).must(a.TENSOR | a.ARRAY | a.MODULE)):
+        yield MemoryRoot(UNKNOWN, node)  # other functions may have put more into it
     for each in found:
         yield each, path, None
 
 
-def _free(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+def _free(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     assert isinstance(node.data, tuple)
     owner, word = node.data
     found = lower(owner).definitions.get(word, ())
+    try:
+        around = knowledge.around(owner, frame) if frame is not None else None
+    except LookupError:
+        found = []
     if not found:
         yield MemoryRoot(UNKNOWN, node)
     for each in found:
-        yield each, path, (frame.of(owner) if frame is not None else None)
+        yield each, path, around
 
 
 def _import(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
@@ -339,7 +349,7 @@ def _given(function: FunctionGraph, node: Node, path: Path, inner: CallFrame | N
     if fn.yields:
         yield made_at(node, path, frame)
     for leaving in fn.yields if path else ():
-        yield leaving.value, (path if path[0] == ANY_DEPTH else path[1:]), inner
+        yield leaving.value, inside(path), inner
 
 
 def _call(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
@@ -356,7 +366,7 @@ def _call(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | N
         inner = knowledge.enter(callee, node, frame)
         yield from _given(callee.function, node, path, inner, frame)
         if callee.call is not node and path:  # the results of a callable that is handed over come as members
-            yield from _given(callee.function, node, path[1:], inner, frame)
+            yield from _given(callee.function, node, inside(path), inner, frame)
     if not callees or any(each.call is not node for each in callees):
         yield from _of_library(knowledge, node, path, frame)
 
