@@ -91,7 +91,7 @@ _MODULE_METHODS: Final = """
 _OTHER_METHODS: Final = """
     add_argument add_argument_group add_figure add_histogram add_image add_scalar add_scalars add_text close critical
     debug error exception flush info log_metrics parse_args print read readline readlines seek set_description
-    set_postfix set_postfix_str step warning warn write writelines zero_grad
+    set_postfix set_postfix_str warning warn write writelines zero_grad
 """
 INERT: Final = frozenset(f"{_TENSOR_METHODS} {_PYTHON_METHODS} {_MODULE_METHODS} {_OTHER_METHODS}".split())
 """Methods of tensors, Python's data, modules, optimizers, files and loggers that leave their object and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.semantic.bound_names import bind, dotted, join, lookup, rebind
+from torchlint.semantic.bound_names import bind, dotted, join, lookup, rebind, unnarrowed
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation_text, declare
 from torchlint.semantic.graph import (
@@ -16,6 +16,7 @@ from torchlint.semantic.graph import (
     DICT,
     EITHER,
     ELEMENT,
+    FREE,
     FUNCTION,
     GAMMA,
     GLOBAL,
@@ -24,7 +25,6 @@ from torchlint.semantic.graph import (
     OPAQUE,
     OPERATION,
     PHI,
-    PI,
     SEQUENCE,
     SPREAD,
     TEXT_OF_PARTS,
@@ -262,8 +262,8 @@ _COMPREHENSIONS: dict[type[ast.expr], str] = {
 def _carry_out(st: Lowering, names: dict[str, Node], own: set[str]) -> None:
     """Bind outside what a comprehension, which may have run or not, bound or changed of the names outside."""
     for word, value in names.items():
-        before = st.env.names.get(word)
-        if before is not value and word not in own and value.op != PI:
+        before, value = st.env.names.get(word), unnarrowed(value)
+        if before is not value and word not in own and value.op not in (GLOBAL, FREE):
             rebind(st, word, value if before is None else st.node(PHI, (before, value), None, value.at))
 
 
