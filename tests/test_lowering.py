@@ -172,7 +172,10 @@ def test_finally_runs_on_ways_that_leave_and_keeps_the_others_apart() -> None:
     )
     [handed] = [spell(call) for call in fn.calls if call.arguments.spelled == "h"]
     assert handed == "h(phi(g(), phi(x, g()), pi[truth](x)))"
-    assert [spell(each.value) for each in fn.returns] == ["pi[truth](x)", "effect[0](phi(g(), phi(x, g()), pi[truth](x)))"]
+    assert [spell(each.value) for each in fn.returns] == [
+        "pi[truth](x)",
+        "effect[0](phi(g(), phi(x, g()), pi[truth](x)))",
+    ]
     assert [each.state.grad.op for each in fn.returns] == [g.AFTER, g.AFTER]
 
 
@@ -220,7 +223,9 @@ def test_managers_that_set_nothing_make_no_nodes() -> None:
 
 
 def test_calls_that_are_statements_may_set_the_process() -> None:
-    fn = function("import torch\ndef f(x):\n    x.append(1)\n    print(x)\n    torch.manual_seed(0)\n    g()\n    y = g()")
+    fn = function(
+        "import torch\ndef f(x):\n    x.append(1)\n    print(x)\n    torch.manual_seed(0)\n    g()\n    y = g()"
+    )
     assert [spell(each.ins[1]) for each in fn.nodes if each.op == g.AFTER] == ["g()"] * 3
     fn = function("import torch\ndef f():\n    old = torch.set_grad_enabled(False)")
     assert [each.data for each in fn.nodes if each.op == g.AFTER] == [g.GRAD]
@@ -273,7 +278,9 @@ def test_global_and_nonlocal_bind_where_they_say() -> None:
 
 def test_names_of_functions_around_are_free() -> None:
     text = "def f(x):\n    y = 1\n    return lambda z: (x, y, z, w)"
-    assert [spell(each.value) for each in function(text, "<lambda>").returns] == ["sequence[tuple](free x, free y, z, w)"]
+    assert [spell(each.value) for each in function(text, "<lambda>").returns] == [
+        "sequence[tuple](free x, free y, z, w)"
+    ]
     text = "def f(xs):\n    return [lambda: x for x in xs]"
     assert [spell(each.value) for each in function(text, "<lambda>").returns] == ["free x"]
 
@@ -307,7 +314,11 @@ def test_defaults_and_annotations_belong_to_the_function_around() -> None:
     body = fn.parent
     assert body is not None
     spelled = {
-        each.sort + each.word: (each.position, each.annotation and spell(each.annotation), each.default and each.default.fn)
+        each.sort + each.word: (
+            each.position,
+            each.annotation and spell(each.annotation),
+            each.default and each.default.fn,
+        )
         for each in fn.parameters
     }
     assert spelled == {
@@ -395,8 +406,12 @@ def test_attributes_that_are_set_by_word_are_stores() -> None:
 
 def test_writes_into_memory_are_noted() -> None:
     fn = function("import torch\ndef f(x, y):\n    x[0] = y\n    x += y\n    x.mul_(y)\n    torch.exp(y, out=x)")
-    assert [each.value and spell(each.value) for each in fn.writes] == ["y", "y", "y", "torch.exp(y, out=" + spell(
-        fn.calls[-1].arguments.keywords["out"]) + ")"]
+    assert [each.value and spell(each.value) for each in fn.writes] == [
+        "y",
+        "y",
+        "y",
+        "torch.exp(y, out=" + spell(fn.calls[-1].arguments.keywords["out"]) + ")",
+    ]
 
 
 # ---------------------------------------------------------------------- effects
