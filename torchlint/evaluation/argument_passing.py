@@ -63,8 +63,10 @@ def passed(
         if before:
             at = min(before)
             step = place - at if len(before) == 1 else ANY_ELEMENT
-            return ev.value(given.positional[at], (step, *path), outer)
-        if 0 <= place < len(given.positional):
+            value = ev.value(given.positional[at], (step, *path), outer)
+            if value.kind:
+                return value
+        elif 0 <= place < len(given.positional):
             return ev.value(given.positional[place], path, outer)
     for each in given.spread:
         value = ev.value(each, (f"={formal.word}", *path), outer)

@@ -5,7 +5,6 @@ A call through ``submit``, ``map``, ``partial``, a hook, a collate function or a
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -31,7 +30,6 @@ from torchlint.values.references import (
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
     from torchlint.semantic.module_graph import ModuleGraph
-    from torchlint.semantic.outline import Mention
 
 _MOST_FILES: Final = 60
 _MOST_CALLS: Final = 24
@@ -218,25 +216,14 @@ def _handed(
     found: list[CallerSite] = []
     for file in files:
         for mention in file.mentions.get(word, ()):
-            node = _call_that_is_handed(file, mention)
-            if node is None:
-                continue
+            node = file.node_of(mention.node)
+            if node is None or node.op != CALL:
+                return None
             sites = [site for each in callees_of_handed(strict, node) if (site := _site(strict, each, function))]
             if not sites and node.arguments.spelled.rpartition(".")[2] not in handed_calls.CALLING_WORDS:
                 return None
             found += sites
     return found
-
-
-def _call_that_is_handed(file: ModuleGraph, mention: Mention) -> Node | None:
-    """Return the call one of whose arguments a mention is; what it is otherwise kept for is not followed."""
-    for call in lower(file.function_of(mention.owner)).calls:
-        syntax = call.at
-        if isinstance(syntax, ast.Call) and (
-            mention.node in syntax.args or any(each.value is mention.node for each in syntax.keywords)
-        ):
-            return call
-    return None
 
 
 def callees_of_handed(strict: Evaluator, call: Node) -> list[Node]:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 from torchlint.evaluation.call_graph import called_method, super_method
 from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.models import dispatch
+from torchlint.models.container_methods import CONTAINER_METHODS, CONTAINER_READS
+from torchlint.models.module_results import MODULE_METHODS
+from torchlint.models.operation_sets import METHODS
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import ATTR, CALL, CallArguments, ClassGraph, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
 
 _MANAGERS: Final = frozenset({"contextmanager", "asynccontextmanager"})
+_KNOWN: Final = METHODS | MODULE_METHODS | CONTAINER_METHODS | CONTAINER_READS
+"""Words of methods that say more than the name of what they are called on."""
 _UNWRITTEN: Final = frozenset({"overload", "abstractmethod"})
 
 
@@ -46,8 +51,14 @@ def call(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
     rest = owner.kind & ~answered
     if not rest:
         return value
+    if not owner.references and owner.kind & a.MODULE and str(function.data) not in _KNOWN and _is_network(ev, node):
+        return dispatch.network_call(CallSite(ev, node, context), path, owner)
     left = owner if rest == owner.kind else owner.but(kind=rest)
     return join(value, dispatch.method_call(CallSite(ev, node, context), left, str(function.data), path))
+
+
+def _is_network(ev: Evaluator, node: Node) -> bool:
+    return ev.presumes(Presumption.NETWORK) and ev.seems_network(node)
 
 
 # ---------------------------------------------------------------------- functions
@@ -273,7 +284,7 @@ def call_of(ev: Evaluator, target: Abstract, node: Node, path: Path, context: Co
         return value
     site = CallSite(ev, node, context)
     if target.kind == a.MODULE or (
-        target.kind & a.MODULE and ev.presumes(Presumption.NETWORK) and ev.seems_network(node)
+        target.kind & a.MODULE and _is_network(ev, node)
     ):
         return join(value, dispatch.network_call(site, path, target))
     return join(value, unknown_call(site, path))

@@ -210,16 +210,22 @@ class Evaluator:
         context: Context | None,
         receiver: Abstract | None,
         made: Context | None = None,
+        *,
+        is_part: bool = False,
     ) -> Context:
         """Return the context of a function that a call leads to.
 
         A call string that is too long, or would hold a function twice, forgets arguments; never object and grad mode.
+        ``is_part`` says that the call is a part of what the caller does, as ``super().__init__`` is: it counts nothing.
         """
         modes = None
+        if is_part and context is not None:
+            return self.oracles.context(call, function, context, receiver, None, made, context.depth)
         if context is not None and (context.depth >= LONGEST_CALL_STRING or context.of(function) is not None):
             modes = self.mode(call, context) if call is not None else context.modes
             call = context = None
-        return self.oracles.context(call, function, context, receiver, modes, made)
+        depth = 1 + (context.depth if context is not None else 0)
+        return self.oracles.context(call, function, context, receiver, modes, made, depth)
 
     def returned(self, function: FunctionGraph, path: Path, context: Context | None) -> Abstract:
         """Return what a function gives along a path, in a context."""

@@ -33,6 +33,17 @@ def missing(value: Abstract, mode: int) -> Missing:
     )
 
 
+def _shown_by_tests(value: Abstract, function: FunctionGraph) -> Abstract:
+    """Return a value of a file of tests with the evidence alone that begins in this file."""
+    grad = value.grad & (_STRONG | a.SAFE) if _is_in(value.grad_from, function) else a.SAFE
+    device = value.device & (_STRONG | a.SAFE) if _is_in(value.device_from, function) else a.SAFE
+    return value.but(grad=grad, device=device)
+
+
+def _is_in(origin: Node | None, function: FunctionGraph) -> bool:
+    return origin is not None and origin.fn.file is function.file
+
+
 class _Axis(NamedTuple):
     evidence: int
     origin: Node | None
@@ -54,9 +65,12 @@ def grade(
 ) -> Confidence | None:
     """Return how sure it is that a conversion fails; None where nothing says that it may.
 
+    In a file of tests only what its own text shows counts: it has run on the machine of whoever ran it last.
     ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called`` is whether there are any.
     ``has_written_cpu`` says that ``.cpu()`` is written and only ``.detach()`` is missing.
     """
+    if function.file.is_test:
+        value = _shown_by_tests(value, function)
     here, there = missing(value, mode), missing(by_calls, mode_of_calls)
     levels = []
     if here.detach:

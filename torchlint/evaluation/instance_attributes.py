@@ -180,7 +180,7 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
         ]
         if len(calls) != 1 or following is None:
             return ev.enter(None, stored.method, None, own)
-        context = ev.enter(calls[0], following, context, own)
+        context = ev.enter(calls[0], following, context, own, is_part=True)
     return None
 
 

@@ -59,12 +59,13 @@ class Oracles:
         receiver: Abstract | None,
         modes: int | None,
         made: Context | None,
+        depth: int,
     ) -> Context:
-        """Return the one context of a content."""
-        key = (call, function, parent, receiver.key() if receiver is not None else None, modes, made)
+        """Return the one context of a content; ``depth`` is how many calls count towards the length of a call string."""
+        key = (call, function, parent, receiver.key() if receiver is not None else None, modes, made, depth)
         found = self._contexts.get(key)
         if found is None:
-            found = self._contexts[key] = Context(call, function, parent, receiver, modes, made)
+            found = self._contexts[key] = Context(call, function, parent, receiver, modes, made, depth)
         return found
 
     def derived(self, key: tuple[object, ...], make: Callable[[], Node]) -> Node:

@@ -26,8 +26,9 @@ class Context:
         receiver: Abstract | None,
         modes: int | None,
         made: Context | None,
+        depth: int,
     ) -> None:
-        """Make a context; ``modes`` are the grad modes at entry where no call tells them."""
+        """Make a context; ``modes`` are the grad modes at entry where no call tells them, ``depth`` counts the calls."""
         self.call, self.function, self.parent, self.receiver, self.modes, self.made = (
             call,
             function,
@@ -36,7 +37,7 @@ class Context:
             modes,
             made,
         )
-        self.depth: int = 1 + (parent.depth if parent is not None else 0)
+        self.depth = depth
 
     def of(self, function: FunctionGraph) -> Context | None:
         """Return the innermost context of a function on the way here; None where there is none."""
