@@ -11,37 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.models.dtype_promotion import promoted, with_number
 from torchlint.models.rank_rules import broadcast
-from torchlint.values.abstract import (
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    BOOL,
-    BOTTOM,
-    COMPLEX64,
-    DEVICE,
-    DTYPE,
-    FLOAT32,
-    FLOATING,
-    INT64,
-    INTEGER,
-    MODULE,
-    MODULE_OUT,
-    NO_REFERENCES,
-    NONE,
-    NUMBER,
-    OPTION,
-    OTHER,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join
 from torchlint.values.asking import Asker, Oracle
 from torchlint.values.references import ConstantRef
 
@@ -49,57 +20,56 @@ if TYPE_CHECKING:
     from torchlint.semantic.graph import Node
     from torchlint.values.contexts import Context
 
-_OWN: Final = SURE | MODULE_OUT | OPTION
+_OWN: Final = a.SURE | a.MODULE_OUT | a.OPTION
 """Evidence that only a tensor has."""
 
 
 def combined(asker: Asker, operands: list[Abstract], node: Node, context: Context | None, numbers: bool) -> Abstract:
     """Return the tensor that is computed of operands, before grad mode is asked.
 
-    ``numbers`` says that the operation takes Python numbers, too, so that an operand of which nothing is known is one as
-    likely. Operands that are no tensor have a part in the dtype alone.
+    ``numbers`` says that the operation takes Python numbers, too: an unknown operand is one as likely. Operands that are no tensor have a part in the dtype alone.
     """
     is_proof = asker.oracle is Oracle.PROOF
-    tensors = [each for each in operands if each.kind & TENSOR]
-    known = [each for each in tensors if each.kind == TENSOR]
+    tensors = [each for each in operands if each.kind & a.TENSOR]
+    known = [each for each in tensors if each.kind == a.TENSOR]
     may_be_numbers = numbers and bool(known) and not is_proof
     is_large = any(not each.rank & 1 for each in known)
-    joined, all_safe = BOTTOM, SAFE | SAFE << 1
+    joined, all_safe = a.BOTTOM, a.SAFE | a.SAFE << 1
     for each in tensors:
         part = _contribution(each, numbers, may_be_numbers, is_large)
-        all_safe &= (part.grad & SAFE) | (part.device & SAFE) << 1
+        all_safe &= (part.grad & a.SAFE) | (part.device & a.SAFE) << 1
         joined = join(joined, part)
     if not tensors:
-        joined, all_safe = Abstract(TENSOR, SAFE, SAFE, ANY_DTYPE, ANY_RANK), 3
-    grad = joined.grad & ~SAFE | all_safe & SAFE
-    device = joined.device & ~SAFE | all_safe >> 1
+        joined, all_safe = Abstract(a.TENSOR, a.SAFE, a.SAFE, a.ANY_DTYPE, a.ANY_RANK), 3
+    grad = joined.grad & ~a.SAFE | all_safe & a.SAFE
+    device = joined.device & ~a.SAFE | all_safe >> 1
     dtype, rank = _elements(asker, operands, node, context, may_be_numbers)
-    if not dtype & FLOATING:
-        grad = SAFE
-    grad_from = joined.grad_from if grad & ~SAFE else None
-    device_from = joined.device_from if device & ~SAFE else None
-    return Abstract(TENSOR, grad or SAFE, device or SAFE, dtype, rank, NO_REFERENCES, grad_from, device_from)
+    if not dtype & a.FLOATING:
+        grad = a.SAFE
+    grad_from = joined.grad_from if grad & ~a.SAFE else None
+    device_from = joined.device_from if device & ~a.SAFE else None
+    return Abstract(a.TENSOR, grad or a.SAFE, device or a.SAFE, dtype, rank, a.NO_REFERENCES, grad_from, device_from)
 
 
 def _contribution(operand: Abstract, numbers: bool, may_be_number: bool, beside_large: bool) -> Abstract:
     """Return an operand with the evidence that it brings into a result."""
-    grad = operand.grad or SAFE
-    device = operand.device or SAFE
-    if not operand.dtype & FLOATING:
-        grad = SAFE
-    if operand.kind != TENSOR and numbers:
+    grad = operand.grad or a.SAFE
+    device = operand.device or a.SAFE
+    if not operand.dtype & a.FLOATING:
+        grad = a.SAFE
+    if operand.kind != a.TENSOR and numbers:
         if may_be_number:
             grad, device = grad & _OWN, device & _OWN
-        grad, device = grad | SAFE, device | SAFE
-    if operand.kind == TENSOR and operand.rank == 1 and beside_large:
-        device = SAFE  # a tensor without dimensions that stays on the host, else torch refuses it
+        grad, device = grad | a.SAFE, device | a.SAFE
+    if operand.kind == a.TENSOR and operand.rank == 1 and beside_large:
+        device = a.SAFE  # a tensor without dimensions that stays on the host, else torch refuses it
     return operand.but(
-        kind=TENSOR,
+        kind=a.TENSOR,
         grad=grad,
         device=device,
-        references=NO_REFERENCES,
-        grad_from=operand.grad_from if grad & ~SAFE else None,
-        device_from=operand.device_from if device & ~SAFE else None,
+        references=a.NO_REFERENCES,
+        grad_from=operand.grad_from if grad & ~a.SAFE else None,
+        device_from=operand.device_from if device & ~a.SAFE else None,
     )
 
 
@@ -110,40 +80,40 @@ def _elements(
     dtype = rank = 0
     numbers: list[Abstract] = []
     for each in operands:
-        if not each.kind & (TENSOR | ARRAY):
-            if each.kind & NUMBER:
+        if not each.kind & (a.TENSOR | a.ARRAY):
+            if each.kind & a.NUMBER:
                 numbers.append(each)
             continue
-        own = ANY_DTYPE if each.kind & ARRAY else each.dtype
-        own_rank = each.rank if each.kind == TENSOR else ANY_RANK
-        if each.kind != TENSOR and each.kind & NUMBER and may_be_numbers:
+        own = a.ANY_DTYPE if each.kind & a.ARRAY else each.dtype
+        own_rank = each.rank if each.kind == a.TENSOR else a.ANY_RANK
+        if each.kind != a.TENSOR and each.kind & a.NUMBER and may_be_numbers:
             numbers.append(each)
-            rank = broadcast(rank, ANY_RANK) if rank else ANY_RANK
+            rank = broadcast(rank, a.ANY_RANK) if rank else a.ANY_RANK
             continue
         dtype = promoted(dtype, own, rank, own_rank) if rank else own
         rank = broadcast(rank, own_rank) if rank else own_rank
-    dtype = dtype or ANY_DTYPE
-    for each in numbers if dtype != ANY_DTYPE else ():
+    dtype = dtype or a.ANY_DTYPE
+    for each in numbers if dtype != a.ANY_DTYPE else ():
         dtype = with_number(dtype, sorts_of(each, asker), asker.default_dtype(node, context))
-    return dtype, rank or ANY_RANK
+    return dtype, rank or a.ANY_RANK
 
 
 def sorts_of(number: Abstract, asker: Asker) -> int:
     """Return which sorts of numbers a value may be: the bits BOOL, INT64, FLOAT32 and COMPLEX64."""
-    sorts = INT64 if number.kind & INTEGER else 0
-    if not number.kind & SCALAR:
+    sorts = a.INT64 if number.kind & a.INTEGER else 0
+    if not number.kind & a.SCALAR:
         return sorts
     types = {each.type for each in number.references if isinstance(each, ConstantRef)}
-    for kind, bit in ((bool, BOOL), (float, FLOAT32), (complex, COMPLEX64)):
+    for kind, bit in ((bool, a.BOOL), (float, a.FLOAT32), (complex, a.COMPLEX64)):
         sorts |= bit if kind in types else 0
     if not types & {bool, float, complex}:
-        sorts |= FLOAT32 | BOOL | (COMPLEX64 if asker.oracle is Oracle.PROOF else 0)
+        sorts |= a.FLOAT32 | a.BOOL | (a.COMPLEX64 if asker.oracle is Oracle.PROOF else 0)
     return sorts
 
 
 # ---------------------------------------------------------------------- kinds
-_SINGLE: Final = tuple(1 << n for n in range(ANY.bit_length()))
-_REFUSED: Final = MODULE | NONE | DEVICE | DTYPE
+_SINGLE: Final = tuple(1 << n for n in range(a.ANY.bit_length()))
+_REFUSED: Final = a.MODULE | a.NONE | a.DEVICE | a.DTYPE
 
 
 @lru_cache(maxsize=8192)
@@ -160,25 +130,27 @@ def result_kinds(one: int, two: int, operator: str) -> int:
 
 def _of_two(one: int, two: int, operator: str) -> int:
     both = one | two
-    if one == STRING:
-        return STRING if operator == "%" or two in (STRING, INTEGER, SCALAR) else OTHER if two == OTHER else 0
-    if both & TENSOR:
-        return TENSOR if not both & (_REFUSED | STRING) else 0
-    if both & ARRAY:
-        return ARRAY | (SCALAR if both & NUMBER else 0) if not both & _REFUSED else 0
-    if both & OTHER:  # an object decides itself; `int | None` in an annotation is one, too
-        return OTHER
+    if one == a.STRING:
+        return (
+            a.STRING if operator == "%" or two in (a.STRING, a.INTEGER, a.SCALAR) else a.OTHER if two == a.OTHER else 0
+        )
+    if both & a.TENSOR:
+        return a.TENSOR if not both & (_REFUSED | a.STRING) else 0
+    if both & a.ARRAY:
+        return a.ARRAY | (a.SCALAR if both & a.NUMBER else 0) if not both & _REFUSED else 0
+    if both & a.OTHER:  # an object decides itself; `int | None` in an annotation is one, too
+        return a.OTHER
     if both & _REFUSED:
         return 0
-    if both & (SEQUENCE | SIZE):
-        if both & NUMBER:
-            return both & (SEQUENCE | SIZE) if operator == "*" else 0
-        return both & SEQUENCE or SIZE | SEQUENCE
-    if both & STRING:
-        return STRING if operator == "*" else 0
-    if both == INTEGER:
-        return SCALAR if operator == "/" else NUMBER if operator == "**" else INTEGER
-    return NUMBER  # a bool is a SCALAR, too
+    if both & (a.SEQUENCE | a.SIZE):
+        if both & a.NUMBER:
+            return both & (a.SEQUENCE | a.SIZE) if operator == "*" else 0
+        return both & a.SEQUENCE or a.SIZE | a.SEQUENCE
+    if both & a.STRING:
+        return a.STRING if operator == "*" else 0
+    if both == a.INTEGER:
+        return a.SCALAR if operator == "/" else a.NUMBER if operator == "**" else a.INTEGER
+    return a.NUMBER  # a bool is a SCALAR, too
 
 
 def united(values: Iterable[Abstract]) -> int:

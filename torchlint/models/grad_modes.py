@@ -10,25 +10,14 @@ from torchlint.models.tensor_moves import dtype_of, place_of
 from torchlint.semantic.graph import ATTR, CALL, GRAD, Node
 from torchlint.semantic.graph import DEVICE as DEVICE_VARIABLE
 from torchlint.semantic.graph import DTYPE as DTYPE_VARIABLE
-from torchlint.values.abstract import (
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    FLOATING,
-    NONE,
-    SAFE,
-    SCALAR,
-    SURE,
-    Abstract,
-    join,
-    of_kind,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join, of_kind
 from torchlint.values.asking import Asker, CallSite
 from torchlint.values.contexts import Context
 from torchlint.values.references import ConstantRef, LibraryInstanceRef, LibraryRef
 
-GRAD_ON: Final = of_kind(SCALAR, frozenset({ConstantRef(True, bool)}))
-GRAD_OFF: Final = of_kind(SCALAR, frozenset({ConstantRef(False, bool)}))
+GRAD_ON: Final = of_kind(a.SCALAR, frozenset({ConstantRef(True, bool)}))
+GRAD_OFF: Final = of_kind(a.SCALAR, frozenset({ConstantRef(False, bool)}))
 GRAD_EITHER: Final = join(GRAD_ON, GRAD_OFF)
 
 _SWITCHES: Final = words(
@@ -56,7 +45,7 @@ def _mode_of(name: str, site: CallSite | None) -> Abstract:
     known = constants_of(told)
     if known is None:
         return GRAD_EITHER
-    modes = BOTTOM
+    modes = a.BOTTOM
     for each in known:  # inference_mode(False) turns grad mode on, measured
         modes = join(modes, GRAD_ON if bool(each) is (word != "inference_mode") else GRAD_OFF)
     return modes
@@ -76,7 +65,7 @@ def entered(asker: Asker, variable: str, manager: Node, context: Context | None)
             return made
     value = asker.value(manager, (), context)
     if variable == DEVICE_VARIABLE:
-        return value.plain() if value.kind == DEVICE else None
+        return value.plain() if value.kind == a.DEVICE else None
     found: list[Abstract | None] = []
     for each in value.references:
         if isinstance(each, LibraryInstanceRef) and is_switch(each.name):
@@ -107,18 +96,18 @@ def _joined(found: list[Abstract | None]) -> Abstract | None:
     known = [each for each in found if each is not None]
     if not known:
         return None
-    result = BOTTOM
+    result = a.BOTTOM
     for each in known:
         result = join(result, each)
     if len(known) < len(found):
-        return GRAD_EITHER if result.kind == SCALAR else result.but(device=result.device | SAFE)
+        return GRAD_EITHER if result.kind == a.SCALAR else result.but(device=result.device | a.SAFE)
     return result
 
 
 def _device(site: CallSite) -> Abstract:
     given = site.value(0, "device") or site.value(0, "type")
-    bits, origin = (SAFE, None) if given is None or given.must(NONE) else place_of(given, site.node)
-    return Abstract(DEVICE, 0, bits, 0, 0, device_from=origin)
+    bits, origin = (a.SAFE, None) if given is None or given.must(a.NONE) else place_of(given, site.node)
+    return Abstract(a.DEVICE, 0, bits, 0, 0, device_from=origin)
 
 
 # ---------------------------------------------------------------------- calls
@@ -152,7 +141,7 @@ def _set_by(word: str, variable: str, site: CallSite) -> Abstract | None:
         return _device(site) if word == "set_default_device" else _device_of_type(site)
     given = site.value(0, "d") or site.value(0, "t")
     known = dtype_of(given) if given is not None else None
-    return Abstract(DTYPE, 0, 0, known & FLOATING or FLOATING if known is not None else FLOATING, 0)
+    return Abstract(a.DTYPE, 0, 0, known & a.FLOATING or a.FLOATING if known is not None else a.FLOATING, 0)
 
 
 def _device_of_type(site: CallSite) -> Abstract:
@@ -162,5 +151,5 @@ def _device_of_type(site: CallSite) -> Abstract:
         names += [str(each.value) for each in given.references if isinstance(each, ConstantRef)]
     bits = 0
     for each in names:
-        bits |= SURE if ".cuda." in each else SAFE
-    return Abstract(DEVICE, 0, bits or SAFE, 0, 0, device_from=site.node if bits & ~SAFE else None)
+        bits |= a.SURE if ".cuda." in each else a.SAFE
+    return Abstract(a.DEVICE, 0, bits or a.SAFE, 0, 0, device_from=site.node if bits & ~a.SAFE else None)

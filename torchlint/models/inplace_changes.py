@@ -10,26 +10,14 @@ from torchlint.models.operation_sets import NEVER, changes_in_place, scalar_argu
 from torchlint.models.rank_rules import higher, of_sizes
 from torchlint.models.tensor_moves import MOVES, moved
 from torchlint.semantic.graph import Node
-from torchlint.values.abstract import (
-    ANY_DTYPE,
-    ANY_RANK,
-    FLOATING,
-    MODULE,
-    NO_REFERENCES,
-    OPTION,
-    SAFE,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join
 from torchlint.values.asking import ON, Asker, CallSite, Path
 from torchlint.values.contexts import Context
 
 _OF_ITS_OWN: Final = words("""
-    zero_ normal_ uniform_ random_ bernoulli_ exponential_ cauchy_ log_normal_ geometric_ zero_grad_ share_memory_
-    eq_ ne_ lt_ le_ gt_ ge_ greater_ less_ greater_equal_ less_equal_ not_equal_ logical_and_ logical_or_ logical_xor_
-    logical_not_ sign_ resize_ resize_as_ retain_grad_ rename_ squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_
+    zero_ normal_ uniform_ random_ exponential_ cauchy_ log_normal_ geometric_ share_memory_ resize_ resize_as_ rename_
+    squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ logical_and_ logical_or_ logical_xor_ logical_not_
 """)
 """Methods that bring no gradient of an argument into the tensor."""
 _CHANGES_SHAPE: Final = words("t_ transpose_ swapaxes_ swapdims_ squeeze_ resize_ resize_as_ set_ as_strided_")
@@ -41,13 +29,13 @@ def after_method(site: CallSite, owner: Abstract, word: str) -> Abstract:
     With grad mode on, an operand that requires grad brings the tensor into its graph; the tensor keeps its dtype, its
     place, and a gradient that it has.
     """
-    owner = owner.but(kind=TENSOR, references=NO_REFERENCES)
+    owner = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word == "detach_":
         return owner.detached()
     if word == "requires_grad_":
         return _requiring(owner, site.value(0, "requires_grad"), site.node)
     if word in _CHANGES_SHAPE:
-        owner = owner.but(rank=of_sizes(site, 0) if word == "resize_" else ANY_RANK)
+        owner = owner.but(rank=of_sizes(site, 0) if word == "resize_" else a.ANY_RANK)
     elif word == "unsqueeze_":
         owner = owner.but(rank=higher(owner.rank))
     if word in _OF_ITS_OWN or word in NEVER:
@@ -59,25 +47,25 @@ def _brought_in(
     asker: Asker, owner: Abstract, operands: list[Abstract], node: Node, context: Context | None
 ) -> Abstract:
     """Return a tensor into which operands were written."""
-    if not owner.dtype & FLOATING or not operands or not asker.mode(node, context) & ON:
+    if not owner.dtype & a.FLOATING or not operands or not asker.mode(node, context) & ON:
         return owner
     made = asker.under(combined(asker, [owner, *operands], node, context, numbers=True), node, context)
-    if not made.grad & ~SAFE:
+    if not made.grad & ~a.SAFE:
         return owner
-    grad = made.grad | owner.grad & ~SAFE
-    if owner.grad & ~SAFE and not owner.grad & SAFE:
-        grad &= ~SAFE
-    return owner.but(grad=grad, grad_from=owner.grad_from if owner.grad & ~SAFE else made.grad_from)
+    grad = made.grad | owner.grad & ~a.SAFE
+    if owner.grad & ~a.SAFE and not owner.grad & a.SAFE:
+        grad &= ~a.SAFE
+    return owner.but(grad=grad, grad_from=owner.grad_from if owner.grad & ~a.SAFE else made.grad_from)
 
 
 def _requiring(owner: Abstract, wanted: Abstract | None, at: Node) -> Abstract:
     """Return a tensor that was told whether it requires grad."""
     told = True if wanted is None else truth_of(wanted)
-    if told is False or not owner.dtype & FLOATING:
+    if told is False or not owner.dtype & a.FLOATING:
         return owner.detached()
     if told:
-        return owner.but(grad=SURE, grad_from=at)
-    return owner.but(grad=owner.grad | SAFE | OPTION, grad_from=owner.grad_from or at)
+        return owner.but(grad=a.SURE, grad_from=at)
+    return owner.but(grad=owner.grad | a.SAFE | a.OPTION, grad_from=owner.grad_from or at)
 
 
 # ---------------------------------------------------------------------- nodes of the graph
@@ -89,19 +77,19 @@ def changed(asker: Asker, before: Abstract, word: str, node: Node, path: Path, c
     """
     source, call = node.ins
     site = CallSite(asker, call, context)
-    if not before.kind & (TENSOR | MODULE):
+    if not before.kind & (a.TENSOR | a.MODULE):
         return asker.value(source, path, context)
-    tensors = before.kind & TENSOR and changes_in_place(word)
-    modules = before.kind & MODULE and (word in MOVES or word == "requires_grad_")
+    tensors = before.kind & a.TENSOR and changes_in_place(word)
+    modules = before.kind & a.MODULE and (word in MOVES or word == "requires_grad_")
     if not tensors and not modules:
         return asker.value(source, path, context)
-    if before.kind == TENSOR:
+    if before.kind == a.TENSOR:
         return descend(after_method(site, before, word), path)
     after = before
     if modules:
         after = _module_after(site, before, word)
     if tensors:
-        part = after_method(site, before.but(kind=TENSOR), word)
+        part = after_method(site, before.but(kind=a.TENSOR), word)
         after = after.but(grad=part.grad, grad_from=part.grad_from) if not modules else after
     if not path:
         return after.but(kind=before.kind, references=before.references)
@@ -114,37 +102,37 @@ def _module_after(site: CallSite, before: Abstract, word: str) -> Abstract:
         wanted = site.value(0, "requires_grad")
         told = True if wanted is None else truth_of(wanted)
         if told is False:
-            return before.but(grad=SAFE, grad_from=None)
-        return before.but(grad=0 if told else before.grad | SAFE, grad_from=None)
+            return before.but(grad=a.SAFE, grad_from=None)
+        return before.but(grad=0 if told else before.grad | a.SAFE, grad_from=None)
     if word in ("type_as", "type"):
         return before
-    after = moved(site, before.but(kind=MODULE), word, ())
+    after = moved(site, before.but(kind=a.MODULE), word, ())
     return before.but(device=after.device, device_from=after.device_from)
 
 
 def grown(asker: Asker, before: Abstract, member: Node, node: Node, context: Context | None) -> Abstract:
     """Return a tensor that was written into by index; ``node`` is of operation GROW, ``member`` what was written."""
-    if not before.kind & TENSOR:
+    if not before.kind & a.TENSOR:
         return before
     value = asker.value(member, (), context)
-    written = _brought_in(asker, before.but(kind=TENSOR), [value] if value.kind & TENSOR else [], node, context)
+    written = _brought_in(asker, before.but(kind=a.TENSOR), [value] if value.kind & a.TENSOR else [], node, context)
     return before.but(grad=written.grad, grad_from=written.grad_from)
 
 
 def after_setter(_: Asker, before: Abstract, word: str, value: Abstract, node: Node) -> Abstract:
     """Return an object after one of its attributes was set; ``node`` is of operation SETTER."""
-    if not before.kind & TENSOR:
+    if not before.kind & a.TENSOR:
         return before
     if word == "requires_grad":
-        part = _requiring(before.but(kind=TENSOR), value, node)
-        grad = part.grad if before.kind == TENSOR else part.grad | before.grad & SAFE
+        part = _requiring(before.but(kind=a.TENSOR), value, node)
+        grad = part.grad if before.kind == a.TENSOR else part.grad | before.grad & a.SAFE
         return before.but(grad=grad, grad_from=part.grad_from)
-    if word == "data" and value.kind & TENSOR:  # another memory; whether it requires grad stays
+    if word == "data" and value.kind & a.TENSOR:  # another memory; whether it requires grad stays
         after = before.but(
-            device=value.device or SAFE,
+            device=value.device or a.SAFE,
             device_from=value.device_from,
-            dtype=value.dtype or ANY_DTYPE,
-            rank=value.rank or ANY_RANK,
+            dtype=value.dtype or a.ANY_DTYPE,
+            rank=value.rank or a.ANY_RANK,
         )
-        return after if value.kind == TENSOR and before.kind == TENSOR else join(before, after)
+        return after if value.kind == a.TENSOR and before.kind == a.TENSOR else join(before, after)
     return before

@@ -11,27 +11,13 @@ import os
 from functools import lru_cache
 from typing import Any, Final
 
-from torchlint.values.abstract import (
-    ARRAY,
-    BOOL,
-    DEVICE,
-    DTYPE,
-    FLOATING,
-    INTEGER,
-    INTEGRAL,
-    NONE,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-)
+from torchlint.values import abstract as a
 
 _KINDS: Final = {
-    "ARRAY": ARRAY, "DEVICE": DEVICE, "DTYPE": DTYPE, "INTEGER": INTEGER, "NONE": NONE, "OTHER": OTHER,
-    "SCALAR": SCALAR, "SEQUENCE": SEQUENCE, "SIZE": SIZE, "STRING": STRING,
+    "ARRAY": a.ARRAY, "DEVICE": a.DEVICE, "DTYPE": a.DTYPE, "INTEGER": a.INTEGER, "NONE": a.NONE, "OTHER": a.OTHER,
+    "SCALAR": a.SCALAR, "SEQUENCE": a.SEQUENCE, "SIZE": a.SIZE, "STRING": a.STRING,
 }  # fmt: skip
-_ELEMENTS: Final = {"BOOL": BOOL, "INTEGRAL": INTEGRAL, "FLOATING": FLOATING, "QUANTIZED": INTEGRAL}
+_ELEMENTS: Final = {"BOOL": a.BOOL, "INTEGRAL": a.INTEGRAL, "FLOATING": a.FLOATING, "QUANTIZED": a.INTEGRAL}
 _MOST_ARGUMENTS: Final = 16
 
 

@@ -9,11 +9,12 @@ from torchlint.models.descent import constants_of
 from torchlint.models.operation_sets import ALWAYS_FULL, FULL_REDUCTIONS, words
 from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
 from torchlint.semantic.graph import Node
-from torchlint.values.abstract import ANY_RANK, DTYPE, INTEGER, NONE, NUMBER, RANKS, SEQUENCE, SIZE, TENSOR, Abstract
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract
 from torchlint.values.asking import CallSite
 
 SCALAR_RANK: Final = 1
-_MOST: Final = RANKS[-1]
+_MOST: Final = a.RANKS[-1]
 
 LOSSES: Final = words("""
     cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div ctc_loss
@@ -28,7 +29,7 @@ _LIKE_FIRST: Final = words("""
     bernoulli celu ceil clone conj conj_physical contiguous cos cosh cpu cuda cummax cummin cumprod cumsum
     dequantize detach digamma dropout elu erf erfc erfinv exp exp2 expm1 fix flip fliplr flipud floor frac gelu glu
     hardshrink hardsigmoid hardswish hardtanh i0 isfinite isinf isnan isneginf isposinf isreal layer_norm leaky_relu
-    lgamma log log10 log1p log2 log_softmax logcumsumexp logical_not logit logsigmoid masked_fill mish nan_to_num neg
+    lgamma log log10 log1p log2 log_softmax logcumsumexp logical_not logit logsigmoid mish nan_to_num neg
     negative normalize positive reciprocal relu relu6 resolve_conj resolve_neg roll round rrelu rsqrt selu sgn sigmoid
     sign signbit silu sin sinc sinh softmax softmin softplus softshrink softsign sort sqrt square tan tanh tanhshrink
     threshold tril triu trunc argsort index_add index_copy index_fill scatter scatter_add index_select gather renorm
@@ -40,17 +41,17 @@ _LIKE_FIRST: Final = words("""
 """Operations whose result has as many dimensions as the first tensor (of a list: as each)."""
 
 _BROADCAST: Final = words("""
-    add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow float_power maximum minimum
-    fmax fmin atan2 arctan2 hypot logaddexp logaddexp2 eq ne lt le gt ge greater less greater_equal less_equal
-    not_equal isclose logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where lerp addcmul addcdiv
+    masked_fill add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow float_power
+    maximum minimum fmax fmin atan2 arctan2 hypot logaddexp logaddexp2 eq ne lt le gt ge greater less greater_equal
+    less_equal not_equal isclose logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where lerp addcmul addcdiv
     clamp clip clamp_min clamp_max copysign nextafter heaviside ldexp xlogy rsub
 """)
 """Operations on each element, whose operands are broadcast."""
 
 _FIXED: Final = {
-    **dict.fromkeys(words("mm addmm ger outer nonzero argwhere"), RANKS[2]),
-    **dict.fromkeys(words("bmm baddbmm"), RANKS[3]),
-    **dict.fromkeys(words("mv addmv ravel masked_select bincount histc"), RANKS[1]),
+    **dict.fromkeys(words("mm addmm ger outer nonzero argwhere"), a.RANKS[2]),
+    **dict.fromkeys(words("bmm baddbmm"), a.RANKS[3]),
+    **dict.fromkeys(words("mv addmv ravel masked_select bincount histc"), a.RANKS[1]),
     **dict.fromkeys(ALWAYS_FULL, SCALAR_RANK),
 }  # fmt: skip
 _MORE: Final = words("stack one_hot diag_embed")
@@ -66,7 +67,7 @@ def lower(rank: int) -> int:
 
 def higher(rank: int) -> int:
     """Return the ranks with a dimension more."""
-    return (rank << 1 | rank & _MOST) & ANY_RANK
+    return (rank << 1 | rank & _MOST) & a.ANY_RANK
 
 
 def at_most(rank: int) -> int:
@@ -78,8 +79,8 @@ def at_most(rank: int) -> int:
 def broadcast(one: int, two: int) -> int:
     """Return the ranks of what two tensors are broadcast to: the larger of each pair."""
     result = 0
-    for mine in RANKS:
-        for theirs in RANKS:
+    for mine in a.RANKS:
+        for theirs in a.RANKS:
             if mine & one and theirs & two:
                 result |= max(mine, theirs)
     return result
@@ -89,32 +90,32 @@ def broadcast(one: int, two: int) -> int:
 def multiplied(one: int, two: int) -> int:
     """Return the ranks of a matrix product of two tensors."""
     result = 0
-    for mine in RANKS[1:]:
-        for theirs in RANKS[1:]:
+    for mine in a.RANKS[1:]:
+        for theirs in a.RANKS[1:]:
             if not (mine & one and theirs & two):
                 continue
-            if mine == RANKS[1]:
-                result |= theirs >> 1 if theirs != _MOST else RANKS[4] | _MOST
-            elif theirs == RANKS[1]:
-                result |= mine >> 1 if mine != _MOST else RANKS[4] | _MOST
+            if mine == a.RANKS[1]:
+                result |= theirs >> 1 if theirs != _MOST else a.RANKS[4] | _MOST
+            elif theirs == a.RANKS[1]:
+                result |= mine >> 1 if mine != _MOST else a.RANKS[4] | _MOST
             else:
                 result |= max(mine, theirs)
-    return result or ANY_RANK
+    return result or a.ANY_RANK
 
 
 def of_dimensions(count: int) -> int:
     """Return the bit of a number of dimensions."""
-    return RANKS[min(count, len(RANKS) - 1)]
+    return a.RANKS[min(count, len(a.RANKS) - 1)]
 
 
 def of_sizes(site: CallSite, first: int, keyword: str = "size") -> int:
     """Return the rank that a call is told by sizes: ``zeros(2, 3)``, ``zeros((2, 3))``; ``first`` is their position."""
     given = site.given.positional[first:]
     if any(at >= first for at in site.given.starred):
-        return ANY_RANK
+        return a.ANY_RANK
     if not given:
         node = site.given.keywords.get(keyword)
-        return _of_size_argument(site, node) if node is not None else ANY_RANK
+        return _of_size_argument(site, node) if node is not None else a.ANY_RANK
     return of_dimensions(len(given)) if len(given) > 1 else _of_size_argument(site, given[0])
 
 
@@ -122,7 +123,7 @@ def _of_size_argument(site: CallSite, node: Node) -> int:
     if node.op == SEQUENCE_NODE and node.data in ("tuple", "list"):
         return of_dimensions(len(node.ins))
     value = site.asker.value(node, (), site.context)
-    return RANKS[1] if value.must(INTEGER) else ANY_RANK
+    return a.RANKS[1] if value.must(a.INTEGER) else a.ANY_RANK
 
 
 def dimension_of(site: CallSite, position: int) -> Abstract | None:
@@ -131,12 +132,13 @@ def dimension_of(site: CallSite, position: int) -> Abstract | None:
     return given if given is not None else site.value(None, "axis")
 
 
-def of_result(site: CallSite, word: str, rank: int, broadcast_rank: int, first: int) -> int:
+def of_result(site: CallSite, name: str, rank: int, broadcast_rank: int, first: int) -> int:
     """Return the ranks of an operation's result.
 
     ``rank`` is that of the first tensor, ``broadcast_rank`` that of all operands together, and ``first`` the position
     of the first argument behind the tensor: 0 for a method, 1 for a function.
     """
+    word = name.rpartition(".")[2]
     if word in _LIKE_FIRST:
         return rank
     if word in _BROADCAST:
@@ -153,30 +155,32 @@ def of_result(site: CallSite, word: str, rank: int, broadcast_rank: int, first: 
         return lower(rank)
     if word in ("squeeze", "flatten", "squeeze_"):
         return _of_smaller(site, word, rank, first)
-    if word in LOSSES:
-        return SCALAR_RANK if reduces(site) else ANY_RANK
+    if word in LOSSES and ".functional." in name:
+        return SCALAR_RANK if reduces(site) else a.ANY_RANK
     if word in ("view_as", "reshape_as", "expand_as"):
         other = site.value(first, "other")
-        return other.rank if other is not None and other.must(TENSOR) else ANY_RANK
-    return at_most(rank) if word == "sum_to_size" else ANY_RANK
+        return other.rank if other is not None and other.must(a.TENSOR) else a.ANY_RANK
+    return at_most(rank) if word == "sum_to_size" else a.ANY_RANK
 
 
 def _of_reduction(site: CallSite, word: str, rank: int, first: int) -> int:
     position = first + (word in ("norm", "kthvalue", "quantile", "nanquantile"))
     dim = dimension_of(site, position)
     if dim is None and (site.given.starred or site.given.spread):
-        return ANY_RANK
-    if dim is None or dim.must(NONE):
+        return a.ANY_RANK
+    if dim is None or dim.must(a.NONE):
         return SCALAR_RANK if word in FULL_REDUCTIONS else lower(rank)
-    if dim.must(TENSOR):  # max(a, b)
-        return broadcast(rank, dim.rank)
-    if not dim.must(NUMBER | SEQUENCE | SIZE):
-        return ANY_RANK
+    if dim.must(a.TENSOR):  # max(a, b), or a number of integers without dimensions
+        return broadcast(rank, dim.rank) | lower(rank)
+    if dim.must(a.SCALAR):  # std(unbiased)
+        return SCALAR_RANK
+    if not dim.must(a.NUMBER | a.SEQUENCE | a.SIZE):
+        return a.ANY_RANK
     keeps = site.value(None, "keepdim")
     if keeps is None and len(site.given.positional) > position + 1:
         return at_most(rank)
     said = constants_of(keeps) if keeps is not None else frozenset({False})
-    smaller = lower(rank) if dim.must(NUMBER) else at_most(rank)
+    smaller = lower(rank) if dim.must(a.NUMBER) else at_most(rank)
     if said is None:
         return smaller | rank
     return (rank if True in said else 0) | (smaller if False in said or not said else 0)
@@ -184,7 +188,7 @@ def _of_reduction(site: CallSite, word: str, rank: int, first: int) -> int:
 
 def _of_sized(site: CallSite, rank: int, first: int) -> int:
     given = site.value(first, "dtype")
-    if given is not None and given.must(DTYPE):
+    if given is not None and given.must(a.DTYPE):
         return rank
     return of_sizes(site, first, "shape")
 
@@ -192,9 +196,9 @@ def _of_sized(site: CallSite, rank: int, first: int) -> int:
 def _of_smaller(site: CallSite, word: str, rank: int, first: int) -> int:
     given = site.given.positional[first:] or site.given.keywords
     if word == "flatten":
-        return at_most(rank) & ~1 | RANKS[1] if given else RANKS[1]
+        return at_most(rank) & ~1 | a.RANKS[1] if given else a.RANKS[1]
     dim = dimension_of(site, first)
-    return rank | lower(rank) if dim is not None and dim.must(INTEGER) else at_most(rank)
+    return rank | lower(rank) if dim is not None and dim.must(a.INTEGER) else at_most(rank)
 
 
 def reduces(site: CallSite) -> bool:
@@ -204,6 +208,6 @@ def reduces(site: CallSite) -> bool:
     if site.given.spread or (legacy is not None and constants_of(legacy) != frozenset({True})):
         return False
     if said is None:
-        return all(site.asker.value(each, (), site.context).must(TENSOR) for each in site.given.positional[2:])
+        return all(site.asker.value(each, (), site.context).must(a.TENSOR) for each in site.given.positional[2:])
     known = constants_of(said)
     return known is not None and known <= {"mean", "sum", "batchmean"}

@@ -5,20 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.models.descent import constants_of, descend
+from torchlint.models.dtype_promotion import real_parts
 from torchlint.models.operation_sets import LENGTHS, NEVER_ELEMENTS, PARTIAL, words
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    ANY_DTYPE,
-    FLOATING,
-    INT64,
-    INTEGRAL,
-    NONE,
-    SEQUENCE,
-    TENSOR,
-    Abstract,
-    join,
-    join_all,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join, join_all
 from torchlint.values.asking import CallSite, Path
 
 PAIRS_WITH_DIM: Final = words("max min median nanmedian")
@@ -35,12 +25,11 @@ _FLAGS: Final = {
     "nonzero": ("as_tuple",),
 }  # fmt: skip
 _POSITIONS: Final = {
-    "unique": (1, 2),
-    "unique_consecutive": (0, 1),
-    "nonzero": (0,),
-    "max_pool1d": (6,),
-    "max_pool2d": (6,),
-}
+    "unique": (1, 2), "unique_consecutive": (0, 1),
+    **dict.fromkeys(words("max_pool1d max_pool2d max_pool3d"), (5,)),
+    **dict.fromkeys(words("fractional_max_pool2d fractional_max_pool3d"), (3,)),
+    **dict.fromkeys(words("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d"), (1,)),
+}  # fmt: skip
 """Where these flags stand behind the tensor."""
 _ALIKE: Final = words("""
     split chunk unbind tensor_split hsplit vsplit dsplit split_with_sizes meshgrid broadcast_tensors atleast_1d
@@ -57,6 +46,7 @@ FIELDS: Final = {
     "singular_values": 3,
 }  # fmt: skip
 """The positions of the named results of a pair or triple."""
+_OF_LU: Final = {"P": 0, "L": 1, "U": 2}
 
 
 def gives_several(site: CallSite, name: str, word: str, first: int) -> bool | None:
@@ -67,18 +57,18 @@ def gives_several(site: CallSite, name: str, word: str, first: int) -> bool | No
     if name not in LENGTHS:
         return False
     if word in PAIRS_WITH_DIM:
-        return _has_dimension(site, first)
+        return _has_dimension(site, word, first)
     if word == "where":
         return len(site.given.positional) + len(site.given.keywords) == 1 and not site.given.starred
     if word in _MAYBE_SEVERAL:
         return len(site.given.positional) > 1 or bool(site.given.starred)
     flags = _FLAGS.get(word)
-    if flags is None:
+    if flags is None or name == "torch.adaptive_max_pool1d":
         return True
     return _asked(site, flags, _POSITIONS.get(word, ()), first)
 
 
-def _has_dimension(site: CallSite, first: int) -> bool | None:
+def _has_dimension(site: CallSite, word: str, first: int) -> bool | None:
     if "dim" in site.given.keywords or "axis" in site.given.keywords:
         return True
     given = site.given.positional[first:]
@@ -87,9 +77,9 @@ def _has_dimension(site: CallSite, first: int) -> bool | None:
     if first in site.given.starred:
         return None
     second = site.asker.value(given[0], (), site.context)
-    if "other" in site.given.keywords or second.kind == TENSOR:
-        return False
-    return None if second.kind & TENSOR and second.kind & ~(TENSOR | NONE) & ~SEQUENCE == 0 else True
+    if "other" in site.given.keywords or second.kind == a.TENSOR:
+        return word in ("median", "nanmedian")
+    return None if second.kind & a.TENSOR and second.kind & ~(a.TENSOR | a.NONE) & ~a.SEQUENCE == 0 else True
 
 
 def _asked(site: CallSite, flags: tuple[str, ...], positions: tuple[int, ...], first: int) -> bool | None:
@@ -122,13 +112,16 @@ def shaped(site: CallSite, made: Abstract, name: str, word: str, path: Path, fir
 
 def _held(made: Abstract, name: str, word: str, path: Path) -> Abstract:
     if not path:
-        return A_SEQUENCE
+        return a.A_SEQUENCE
     step, rest = path[0], path[1:]
     if word in _ALIKE:
         return descend(made, rest)
-    position = FIELDS.get(step[1:]) if isinstance(step, str) and step[:1] == "." else step
+    fields = _OF_LU if word in ("lu", "lu_unpack") else FIELDS
+    position = fields.get(step[1:]) if isinstance(step, str) and step[:1] == "." else step
     if word == "aminmax" or name.endswith("histogram"):
         position = 0
+    if word in ("svd", "slogdet", "eigh", "lstsq", "svd_lowrank", "pca_lowrank"):  # some are real where it is complex
+        made = made.but(dtype=made.dtype | real_parts(made.dtype))
     lengths = LENGTHS[name]
     if isinstance(position, int) and position < 0 and len(lengths) == 1:
         position += lengths[0]
@@ -142,20 +135,22 @@ def _held(made: Abstract, name: str, word: str, path: Path) -> Abstract:
 def dead_result(made: Abstract, word: str) -> Abstract:
     """Return a result that never requires grad: the indices of a maximum, the pivots of a factorisation."""
     if word in _INDICES or word in _WITH_INDICES:
-        dtype = INT64
+        dtype = a.INT64
     else:
-        dtype = ANY_DTYPE if word.startswith("native_") else INTEGRAL | FLOATING
+        dtype = a.ANY_DTYPE if word.startswith("native_") else a.INTEGRAL | a.FLOATING
     return made.detached().but(dtype=dtype)
 
 
 def never_dtype(name: str, word: str, given: int) -> int:
     """Return what the elements are of a result that never requires grad; ``given`` are the dtypes of the operands."""
-    measured = NEVER_ELEMENTS.get(name, ANY_DTYPE)
+    measured = NEVER_ELEMENTS.get(name, a.ANY_DTYPE)
     if word in _OF_INT64:
-        return INT64
+        return a.INT64
+    if word.startswith("bitwise_") or word in ("gcd", "lcm"):
+        return given & ~a.FLOATING or measured
     if word in ("all", "any"):
-        return measured & ~INTEGRAL | given & _UINT8
-    return measured if measured & FLOATING == 0 or not given & FLOATING else given & FLOATING or FLOATING
+        return measured & ~a.INTEGRAL | given & _UINT8
+    return measured if measured & a.FLOATING == 0 or not given & a.FLOATING else given & a.FLOATING or a.FLOATING
 
 
 _UINT8: Final = 1 << 7

@@ -7,32 +7,8 @@ from typing import Final
 from torchlint.models.descent import descend
 from torchlint.models.operation_sets import ACCELERATORS, CASTS, LEGACY_DTYPES, words
 from torchlint.semantic.graph import ATTR, CALL, FREE, GLOBAL, INDEX, FormalParameter, Node
-from torchlint.values.abstract import (
-    A_TEXT,
-    ANY,
-    ANY_DTYPE,
-    DEVICE,
-    DTYPE,
-    DTYPE_NAMES,
-    FLOAT64,
-    FLOATING,
-    INT64,
-    INTEGER,
-    MODULE,
-    NONE,
-    NUMBER,
-    OPTION,
-    OTHER_FLOAT,
-    OTHER_INTEGER,
-    SAFE,
-    SCALAR,
-    STRING,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-)
-from torchlint.values.abstract import BOOL as BOOL_DTYPE
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join
 from torchlint.values.asking import CallSite, Oracle, Path
 from torchlint.values.references import ConstantRef, LibraryRef
 
@@ -49,46 +25,46 @@ def place_named(text: str) -> int:
     """Return the place that a device's text means, as evidence: ``cpu``, ``cuda:0``; 0 for a text that names none."""
     word = text.partition(":")[0]
     if word in ("cpu", "meta"):
-        return SAFE
+        return a.SAFE
     if word in ACCELERATORS:
-        return SURE
-    return SAFE | OPTION if word == "auto" else 0
+        return a.SURE
+    return a.SAFE | a.OPTION if word == "auto" else 0
 
 
 def place_of(value: Abstract, at: Node | None) -> Place:
     """Return where a device value is, as evidence, and the node where that begins: ``at``, or where it was chosen."""
     bits, origin = 0, at
-    if value.kind & DEVICE:
-        bits |= value.device or SAFE | OPTION
+    if value.kind & a.DEVICE:
+        bits |= value.device or a.SAFE | a.OPTION
         origin = value.device_from or at
-    if value.kind & INTEGER:  # the number of an accelerator
-        bits |= SURE if value.kind == INTEGER else OPTION
-    if value.kind & STRING:
+    if value.kind & a.INTEGER:  # the number of an accelerator
+        bits |= a.SURE if value.kind == a.INTEGER else a.OPTION
+    if value.kind & a.STRING:
         named = [
             place_named(str(each.value))
             for each in value.references
             if isinstance(each, ConstantRef) and each.type is str
         ]
-        for each in named or [SAFE | OPTION]:
-            bits |= each or SAFE | OPTION
-    if value.kind & NONE:
-        bits |= SAFE
-    if value.kind & ~(DEVICE | NUMBER | STRING | NONE) or not bits:
-        bits |= SAFE | OPTION
-    return bits, origin if bits & ~SAFE else None
+        for each in named or [a.SAFE | a.OPTION]:
+            bits |= each or a.SAFE | a.OPTION
+    if value.kind & a.NONE:
+        bits |= a.SAFE
+    if value.kind & ~(a.DEVICE | a.NUMBER | a.STRING | a.NONE) or not bits:
+        bits |= a.SAFE | a.OPTION
+    return bits, origin if bits & ~a.SAFE else None
 
 
 def placed(value: Abstract, place: Place) -> Abstract:
     """Return a value that was put to a place."""
     bits, origin = place
-    return value.but(device=bits, device_from=origin if bits & ~SAFE else None)
+    return value.but(device=bits, device_from=origin if bits & ~a.SAFE else None)
 
 
 # ---------------------------------------------------------------------- dtypes
-_OF_PYTHON: Final = {"builtins.float": FLOAT64, "builtins.int": INT64, "builtins.bool": BOOL_DTYPE}
+_OF_PYTHON: Final = {"builtins.float": a.FLOAT64, "builtins.int": a.INT64, "builtins.bool": a.BOOL}
 _FURTHER: Final = {
-    **dict.fromkeys(words("uint16 uint32 uint64 qint8 quint8 qint32"), OTHER_INTEGER),
-    **dict.fromkeys(words("float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz complex32"), OTHER_FLOAT),
+    **dict.fromkeys(words("uint16 uint32 uint64 qint8 quint8 qint32"), a.OTHER_INTEGER),
+    **dict.fromkeys(words("float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz complex32"), a.OTHER_FLOAT),
 }  # fmt: skip
 
 
@@ -98,17 +74,17 @@ def dtype_named(name: str) -> int | None:
     word = LEGACY_DTYPES.get(word, word)
     if name in _OF_PYTHON:
         return _OF_PYTHON[name]
-    return DTYPE_NAMES.get(word, _FURTHER.get(word)) if not name.startswith("builtins.") else None
+    return a.DTYPE_NAMES.get(word, _FURTHER.get(word)) if not name.startswith("builtins.") else None
 
 
 def dtype_of(value: Abstract) -> int | None:
     """Return which dtypes a value stands for, as bits; None where it is not known to be one."""
-    found = value.dtype if value.kind & DTYPE else 0
-    if not value.kind & ~(DTYPE | NONE):
+    found = value.dtype if value.kind & a.DTYPE else 0
+    if not value.kind & ~(a.DTYPE | a.NONE):
         return found or None
     names = [each.name for each in value.references if isinstance(each, LibraryRef)]
     names += [each.value for each in value.references if isinstance(each, ConstantRef) and isinstance(each.value, str)]
-    if not names or len(names) != len(value.references) or value.kind & (TENSOR | MODULE | NUMBER):
+    if not names or len(names) != len(value.references) or value.kind & (a.TENSOR | a.MODULE | a.NUMBER):
         return None
     for each in names:
         known = dtype_named(each)
@@ -120,19 +96,19 @@ def dtype_of(value: Abstract) -> int | None:
 
 def cast(value: Abstract, dtype: int) -> Abstract:
     """Return a tensor with other dtypes; one that has no floating dtype, or had none, has no gradient."""
-    if not dtype & FLOATING or not value.dtype & FLOATING:
+    if not dtype & a.FLOATING or not value.dtype & a.FLOATING:
         return value.detached().but(dtype=dtype)
-    if (dtype & ~FLOATING or value.dtype & ~FLOATING) and value.grad:
-        return value.but(dtype=dtype, grad=value.grad | SAFE)
+    if (dtype & ~a.FLOATING or value.dtype & ~a.FLOATING) and value.grad:
+        return value.but(dtype=dtype, grad=value.grad | a.SAFE)
     return value.but(dtype=dtype)
 
 
 def told_dtype(given: Abstract | None, usual: int) -> int:
     """Return the dtypes of a result that is told a dtype, or nothing; ``usual`` are those without."""
-    if given is None or given.must(NONE):
+    if given is None or given.must(a.NONE):
         return usual
     known = dtype_of(given)
-    return (ANY_DTYPE if known is None else known) | (usual if given.kind & NONE else 0)
+    return (a.ANY_DTYPE if known is None else known) | (usual if given.kind & a.NONE else 0)
 
 
 def _exact(dtype: int) -> bool:
@@ -141,8 +117,8 @@ def _exact(dtype: int) -> bool:
 
 def _recast(site: CallSite, value: Abstract, dtype: int) -> Abstract:
     """Return a tensor cast by a method, which gives the tensor itself where it has the dtype already."""
-    if value.kind != TENSOR or not value.grad & ~SAFE:
-        return cast(value, dtype) if value.kind & TENSOR else value
+    if value.kind != a.TENSOR or not value.grad & ~a.SAFE:
+        return cast(value, dtype) if value.kind & a.TENSOR else value
     after = cast(value, dtype)
     if _exact(dtype) and value.dtype == dtype:
         return after
@@ -154,11 +130,11 @@ def _recast(site: CallSite, value: Abstract, dtype: int) -> Abstract:
 def moved(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what ``.to(...)``, ``.cpu()``, ``.cuda()``, ``.type(...)`` or a cast gives of a tensor or a module."""
     if word in CASTS:
-        result = _recast(site, owner.plain() if owner.kind == TENSOR else owner, DTYPE_NAMES[CASTS[word]])
+        result = _recast(site, owner.plain() if owner.kind == a.TENSOR else owner, a.DTYPE_NAMES[CASTS[word]])
     elif word == "cpu":
-        result = _copied(site, owner, (SAFE, None))
+        result = _copied(site, owner, (a.SAFE, None))
     elif word in ACCELERATOR_METHODS:
-        result = _copied(site, owner, (SURE, site.node))
+        result = _copied(site, owner, (a.SURE, site.node))
     elif word == "type":
         result = _typed(site, owner)
     elif word == "type_as":
@@ -166,43 +142,43 @@ def moved(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
         result = owner if other is None else _like(site, owner, other)
     else:
         result = _to(site, owner)
-    return descend(result.plain() if result.kind == TENSOR else result, path)
+    return descend(result.plain() if result.kind == a.TENSOR else result, path)
 
 
 def _copied(site: CallSite, owner: Abstract, place: Place) -> Abstract:
     """Return what is put to a place; a tensor that surely comes from elsewhere is a copy, made under the grad mode."""
     result = placed(owner, place)
-    if owner.kind == TENSOR and owner.grad & ~SAFE and place[0] == SAFE and not owner.device & SAFE:
+    if owner.kind == a.TENSOR and owner.grad & ~a.SAFE and place[0] == a.SAFE and not owner.device & a.SAFE:
         return site.asker.under(result, site.node, site.context)
     return result
 
 
 def _like(site: CallSite, owner: Abstract, other: Abstract) -> Abstract:
     """Return a tensor that is put where another one is, with its dtype."""
-    if not other.kind & TENSOR:
+    if not other.kind & a.TENSOR:
         return owner
-    result = _recast(site, owner, other.dtype) if owner.kind == TENSOR else owner
-    return placed(result, (other.device or SAFE, other.device_from))
+    result = _recast(site, owner, other.dtype) if owner.kind == a.TENSOR else owner
+    return placed(result, (other.device or a.SAFE, other.device_from))
 
 
 def _typed(site: CallSite, owner: Abstract) -> Abstract:
     wanted = site.value(0, "dtype")
     if wanted is None:
-        return A_TEXT
+        return a.A_TEXT
     names = [each.name for each in wanted.references if isinstance(each, LibraryRef)]
     names += [each.value for each in wanted.references if isinstance(each, ConstantRef) and isinstance(each.value, str)]
     known = dtype_of(wanted)
     legacy = [each for each in names if each.endswith("Tensor")]
     if legacy and known is None and all(each in ("torch.Tensor", "torch.cuda.Tensor") for each in legacy):
         known = site.asker.default_dtype(site.node, site.context)
-    result = _recast(site, owner, ANY_DTYPE if known is None else known)
+    result = _recast(site, owner, a.ANY_DTYPE if known is None else known)
     if legacy:
         bits = 0
         for each in legacy:
-            bits |= SURE if place_named(each.split(".")[-2] if each.count(".") > 1 else "cpu") == SURE else SAFE
+            bits |= a.SURE if place_named(each.split(".")[-2] if each.count(".") > 1 else "cpu") == a.SURE else a.SAFE
         return placed(result, (bits, site.node))
-    if known is None and not wanted.must(DTYPE):
-        return placed(result, (result.device | SAFE | OPTION, result.device_from or site.node))
+    if known is None and not wanted.must(a.DTYPE):
+        return placed(result, (result.device | a.SAFE | a.OPTION, result.device_from or site.node))
     return result
 
 
@@ -218,43 +194,43 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
         return _to_unknown(site, value)
     for node in given:
         each = site.asker.value(node, (), site.context)
-        if each.kind == TENSOR:
+        if each.kind == a.TENSOR:
             value = _like(site, value, each)
             continue
         as_dtype, as_device = node is keywords.get("dtype"), node is keywords.get("device")
-        if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~STRING)):
+        if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~a.STRING)):
             value = _cast_to(site, value, each)
-        elif as_device or not each.must(NONE | SCALAR):
+        elif as_device or not each.must(a.NONE | a.SCALAR):
             value = _put(site, value, node, each, certain=as_device or not seems_dtype(node))
     return value
 
 
 def _cast_to(site: CallSite, value: Abstract, given: Abstract) -> Abstract:
-    if given.must(NONE):
+    if given.must(a.NONE):
         return value
     return _recast(site, value, told_dtype(given, value.dtype))
 
 
 def _put(site: CallSite, value: Abstract, node: Node, given: Abstract, certain: bool) -> Abstract:
     """Return a value that was put to a device; an argument of which nothing is known may be a dtype as well."""
-    if given.must(NONE):
+    if given.must(a.NONE):
         return value
-    is_unknown = given.kind == ANY or not given.kind & ~(TENSOR | NONE)
+    is_unknown = given.kind == a.ANY or not given.kind & ~(a.TENSOR | a.NONE)
     if is_unknown and not certain:
-        result = _recast(site, value, ANY_DTYPE)
+        result = _recast(site, value, a.ANY_DTYPE)
         return _to_unknown(site, value) if site.asker.oracle is Oracle.PROOF else result
     bits, origin = place_of(site.asker.value(node, (), site.context), site.node)
-    if given.kind & NONE:
+    if given.kind & a.NONE:
         bits, origin = bits | value.device, origin or value.device_from
     if is_unknown and (site.asker.oracle is Oracle.PROOF):
-        value = _recast(site, value, ANY_DTYPE)
+        value = _recast(site, value, a.ANY_DTYPE)
     return _copied(site, value, (bits, origin))
 
 
 def _to_unknown(site: CallSite, value: Abstract) -> Abstract:
     """Return what ``.to`` gives of arguments of which nothing is known."""
-    result = _recast(site, value, ANY_DTYPE)
-    return placed(result, (result.device | SAFE | OPTION, result.device_from or site.node))
+    result = _recast(site, value, a.ANY_DTYPE)
+    return placed(result, (result.device | a.SAFE | a.OPTION, result.device_from or site.node))
 
 
 _DTYPE_WORDS: Final = words("dtype type float_type precision dt")
@@ -273,7 +249,7 @@ def written_as(node: Node) -> str:
 def seems_dtype(node: Node) -> bool:
     """Whether an argument is written like a dtype: ``self.dtype``, ``weight_dtype``."""
     word = written_as(node)
-    return word.rpartition("_")[2] in _DTYPE_WORDS or word in DTYPE_NAMES
+    return word.rpartition("_")[2] in _DTYPE_WORDS or word in a.DTYPE_NAMES
 
 
 # ---------------------------------------------------------------------- devices as values
@@ -283,6 +259,6 @@ def device_value(site: CallSite, position: int = 0) -> Abstract:
     bits, origin = (
         place_of(site.asker.value(node, (), site.context), site.node)
         if node is not None
-        else (SAFE | OPTION, site.node)
+        else (a.SAFE | a.OPTION, site.node)
     )
-    return Abstract(DEVICE, 0, bits, 0, 0, device_from=origin)
+    return Abstract(a.DEVICE, 0, bits, 0, 0, device_from=origin)

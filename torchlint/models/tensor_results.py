@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models import torch_functions
-from torchlint.models.combined_operands import combined, united
+from torchlint.models.combined_operands import combined
 from torchlint.models.descent import descend, truth_of
-from torchlint.models.dtype_promotion import divided, real_parts, reduced
+from torchlint.models.dtype_promotion import COMPLEX, divided, real_parts, reduced
 from torchlint.models.inplace_changes import after_method
 from torchlint.models.operation_sets import (
     FACTORY_METHODS,
@@ -25,48 +25,17 @@ from torchlint.models.operation_sets import (
     words,
 )
 from torchlint.models.operator_results import arithmetic, comparison
-from torchlint.models.rank_rules import higher, lower, multiplied, of_result
-from torchlint.models.result_forms import never_dtype, shaped
+from torchlint.models.rank_rules import LOSSES, higher, lower, multiplied, of_result
+from torchlint.models.result_forms import gives_several, never_dtype, shaped
 from torchlint.models.tensor_factories import factory, made_by_method
 from torchlint.models.tensor_moves import MOVES, cast, dtype_of, moved, told_dtype
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
 from torchlint.semantic.graph import SLICE, CallArguments, Node
-from torchlint.values.abstract import (
-    AN_ARRAY,
-    AN_INTEGER,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    BFLOAT16,
-    BOOL,
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    FLOAT16,
-    FLOAT32,
-    FLOATING,
-    INT64,
-    INTEGER,
-    NO_REFERENCES,
-    NONE,
-    NOTHING,
-    NUMBER,
-    OF_ATTR,
-    OF_CALL,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    TENSOR,
-    Abstract,
-    join,
-    of_kind,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join, join_all, of_kind, unknown
 from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Oracle, Path
 from torchlint.values.contexts import Context
-from torchlint.values.references import ConstantRef
 
 __all__ = [
     "arithmetic", "comparison", "subscripted", "tensor_attribute", "tensor_element", "tensor_method", "torch_function",
@@ -84,11 +53,9 @@ _LIKE_FIRST_DTYPE: Final = words("""
     gather index_select take take_along_dim masked_select masked_fill scatter scatter_add scatter_reduce index_add
     index_copy index_fill index_put index_reduce repeat_interleave masked_scatter put select_scatter slice_scatter
     diagonal_scatter grid_sample batch_norm layer_norm group_norm instance_norm multi_head_attention_forward
-    embedding_renorm
+    embedding_renorm fill normal
 """)
 """Operations whose further tensors say where, or are cast: the first one decides the dtype."""
-_WEIGHTED: Final = words("embedding embedding_bag")
-"""Functions of indices, whose second tensor decides the dtype."""
 
 
 # ---------------------------------------------------------------------- methods
@@ -115,7 +82,7 @@ def _detached(_: CallSite, owner: Abstract) -> Abstract:
 
 
 def _array(_: CallSite, __: Abstract) -> Abstract:
-    return AN_ARRAY
+    return a.AN_ARRAY
 
 
 def _itself(_: CallSite, owner: Abstract) -> Abstract:
@@ -127,18 +94,20 @@ def _item(_: CallSite, owner: Abstract) -> Abstract:
 
 
 def _number_kinds(dtype: int) -> int:
-    return (INTEGER if dtype & ~FLOATING & ~BOOL else 0) | (SCALAR if dtype & (FLOATING | BOOL) else 0) or NUMBER
+    return (a.INTEGER if dtype & ~a.FLOATING & ~a.BOOL else 0) | (
+        a.SCALAR if dtype & (a.FLOATING | a.BOOL) else 0
+    ) or a.NUMBER
 
 
 def _nested_list(_: CallSite, owner: Abstract) -> Abstract:
-    return of_kind((_number_kinds(owner.dtype) if owner.rank & 1 else 0) | (SEQUENCE if owner.rank & ~1 else 0))
+    return of_kind((_number_kinds(owner.dtype) if owner.rank & 1 else 0) | (a.SEQUENCE if owner.rank & ~1 else 0))
 
 
 def _size(site: CallSite, _: Abstract) -> Abstract:
     dim = site.value(0, "dim")
     if dim is None:
-        return of_kind(SIZE | INTEGER if site.given.starred or site.given.spread else SIZE)
-    return AN_INTEGER if not dim.kind & NONE else of_kind(SIZE | INTEGER)
+        return of_kind(a.SIZE | a.INTEGER if site.given.starred or site.given.spread else a.SIZE)
+    return a.AN_INTEGER if not dim.kind & a.NONE else of_kind(a.SIZE | a.INTEGER)
 
 
 def _requiring_grad(site: CallSite, owner: Abstract) -> Abstract:
@@ -176,8 +145,8 @@ def torch_function(site: CallSite, name: str, path: Path) -> Abstract:
     """Return what a path leads to in the result of a function of torch, by its full name."""
     if name.startswith(_METHOD_OF_CLASS):
         owner = site.value(0, "self")
-        if owner is not None and owner.kind & TENSOR:
-            return tensor_method(_UnboundSite(site), owner.but(kind=TENSOR), name[len(_METHOD_OF_CLASS) :], path)
+        if owner is not None and owner.kind & a.TENSOR:
+            return tensor_method(_UnboundSite(site), owner.but(kind=a.TENSOR), name[len(_METHOD_OF_CLASS) :], path)
     name = _CANONICAL.get(name, name).replace("torch.functional.", "torch.")
     row = torch_functions.row(name)
     if row is not None:
@@ -188,10 +157,10 @@ def torch_function(site: CallSite, name: str, path: Path) -> Abstract:
     word = name.rpartition(".")[2]
     if name in NO_TENSOR:
         return descend(of_kind(NO_TENSOR[name]), path)
-    if changes_in_place(word) and (name in FUNCTIONS or name.startswith(_COMPUTING)):
+    if word.endswith("_") and (name in FUNCTIONS or name.startswith(_COMPUTING)):
         lead = site.value(0, "input")
-        if lead is not None and lead.kind & TENSOR:
-            return descend(after_method(_UnboundSite(site), lead.but(kind=TENSOR), word), path)
+        if lead is not None and lead.kind & a.TENSOR:
+            return descend(after_method(_UnboundSite(site), lead.but(kind=a.TENSOR), word), path)
     if name in FUNCTIONS or name.startswith(_COMPUTING):
         return _operation(site, name, word, path, None)
     return unknown_call(site, path)
@@ -208,17 +177,19 @@ def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract
     """Return what a path leads to in the result of an operation; ``owner`` is the tensor where it is a method."""
     first = 0 if owner is not None else 1
     is_numeric = word in _NUMBERS_TOO or (name not in FUNCTIONS and name not in METHODS)
-    operands = [each for each in _operands(site, word, owner) if each.kind & (TENSOR | ARRAY) or is_numeric]
+    operands = [each for each in _operands(site, name, word, owner) if each.kind & (a.TENSOR | a.ARRAY) or is_numeric]
     if site.given.spread and site.asker.oracle is Oracle.PROOF:
-        operands.append(unknown(OF_CALL, site.node))
-    if path and isinstance(path[0], int) and word in _EACH_ITS_OWN and 0 <= path[0] < len(operands):
-        operands = [operands[path[0]]]
-    tensors = [each for each in operands if each.kind & TENSOR]
-    lead = tensors[0].but(kind=TENSOR, references=NO_REFERENCES) if tensors else BOTTOM
+        operands.append(unknown(a.OF_CALL, site.node))
+    if path and word in _EACH_ITS_OWN and gives_several(site, name, word, first):
+        return _one_of_several(operands, path)
+    tensors = [each for each in operands if each.kind & a.TENSOR]
+    lead = tensors[0].but(kind=a.TENSOR, references=a.NO_REFERENCES) if tensors else a.BOTTOM
     made = combined(site.asker, operands, site.node, site.context, is_numeric)
-    rank = of_result(site, word, lead.rank if tensors else ANY_RANK, made.rank, first)
+    rank = of_result(site, name, lead.rank if tensors else a.ANY_RANK, made.rank, first)
     if word in ("matmul", "inner") and len(operands) == 2:
-        rank = multiplied(operands[0].rank, operands[1].rank) if word == "matmul" else ANY_RANK
+        rank = multiplied(operands[0].rank, operands[1].rank) if word == "matmul" else a.ANY_RANK
+    if word in ("where", "nonzero") and path and (several := gives_several(site, name, word, first)) is not False:
+        rank = a.RANKS[1] | (0 if several else rank)
     if name in NEVER:
         made = made.detached().but(dtype=never_dtype(name, word, made.dtype), rank=rank)
         return shaped(site, made, name, word, path, first)
@@ -227,11 +198,18 @@ def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract
     computed = cast(computed, _result_dtype(site, name, word, operands, made.dtype))
     if keeps is not False:
         handed_on = _handed_on(site, word, lead)
-        computed = handed_on if keeps else join(handed_on, computed.but(dtype=handed_on.dtype))
+        computed = handed_on if keeps else join(handed_on, computed)
     made = _told_dtype(site, word, computed).but(rank=rank)
     if word == "where" and len(site.given.positional) == 1:
-        made = made.detached().but(dtype=INT64)
+        made = made.detached().but(dtype=a.INT64)
     return shaped(site, made, name, word, path, first)
+
+
+def _one_of_several(operands: list[Abstract], path: Path) -> Abstract:
+    """Return what a path leads to in results of which each is a view of one operand."""
+    step = path[0]
+    chosen = [operands[step]] if isinstance(step, int) and -len(operands) <= step < len(operands) else operands
+    return descend(join_all(chosen).but(kind=a.TENSOR, rank=a.ANY_RANK, references=a.NO_REFERENCES), path[1:])
 
 
 _EACH_ITS_OWN: Final = words("meshgrid broadcast_tensors atleast_1d atleast_2d atleast_3d")
@@ -245,17 +223,17 @@ _INDEX_POSITIONS: Final = {
     **dict.fromkeys(words("""
         take take_along_dim masked_select masked_fill index_put repeat_interleave masked_scatter put nll_loss ctc_loss
     """), 1),
-    **dict.fromkeys(words("where embedding embedding_bag one_hot"), 0),
+    **dict.fromkeys(words("where embedding one_hot"), 0),
 }  # fmt: skip
 """Where operations are given indices or a mask, which carry no gradient; the tensor has the position 0."""
 _INDEX_WORDS: Final = words("index indices mask condition repeats attn_mask key_padding_mask")
 
 
-def _operands(site: CallSite, word: str, owner: Abstract | None) -> list[Abstract]:
+def _operands(site: CallSite, name: str, word: str, owner: Abstract | None) -> list[Abstract]:
     """Return what an operation computes with: its tensors and numbers, those in lists one by one."""
     given, skipped = site.given, scalar_arguments(word)
     offset = 0 if owner is None else 1
-    index = _INDEX_POSITIONS.get(word, -1)
+    index = 1 if name in ("where", "torch.embedding") else _INDEX_POSITIONS.get(word, -1)
     found: list[Abstract] = []
     if owner is not None:
         found.append(owner if index != 0 else _as_index(owner))
@@ -277,7 +255,7 @@ _NO_OPERANDS: Final = words(
 
 def _as_index(value: Abstract) -> Abstract:
     """Return an index or a mask as an operand: it has a place, but nothing to learn from, and no part in the dtype."""
-    return value.detached().but(kind=TENSOR, dtype=BOOL) if value.kind & TENSOR else value
+    return value.detached().but(kind=a.TENSOR, dtype=a.BOOL) if value.kind & a.TENSOR else value
 
 
 def _operand(site: CallSite, node: Node, is_starred: bool) -> list[Abstract]:
@@ -285,13 +263,14 @@ def _operand(site: CallSite, node: Node, is_starred: bool) -> list[Abstract]:
     if node.op == SEQUENCE_NODE and not is_starred and node.ins:
         return [found for each in node.ins for found in _operand(site, each, False)]
     value = asker.value(node, (ANY_ELEMENT,) if is_starred else (), context)
-    if value.kind & SEQUENCE and not value.kind & TENSOR:
+    if value.kind & a.SEQUENCE and not value.kind & a.TENSOR:
         value = asker.value(node, (ANY_ELEMENT,), context)
-        if value.kind == SEQUENCE:
+        if value.kind == a.SEQUENCE:
             value = asker.value(node, (ANY_ELEMENT, ANY_ELEMENT), context)
     return [value]
 
 
+_INPLACE_AT: Final = {**dict.fromkeys(("elu", "celu", "leaky_relu"), 2), "hardtanh": 3, "threshold": 3, "rrelu": 4}
 _OFF_BY_DEFAULT: Final = words("alpha_dropout feature_alpha_dropout")
 
 
@@ -299,15 +278,16 @@ def _keeps(site: CallSite, name: str, word: str, tensors: list[Abstract]) -> boo
     """Return whether an operation hands on its argument, or a view of it; None where that depends."""
     if name in KEEPS_GRAD_INPLACE:
         said = site.value(None, "inplace")
-        if said is None:
-            given = [site.asker.value(each, (), site.context) for each in site.given.positional[1:]]
-            return any(ConstantRef(True, bool) in each.references for each in given)
-        return truth_of(said)
+        said = site.value(_INPLACE_AT.get(word, 1)) if said is None else said
+        return False if said is None else truth_of(said)
     if name not in KEEPS_GRAD:
         return False
     if word in ("einsum", "tensordot", "cartesian_prod"):
         return None if len(tensors) < 2 else False
     if "dropout" in word:
+        rate = site.value(1, "p")
+        if rate is not None and truth_of(rate) is not True:  # a rate of 0 leaves the argument as it is
+            return None
         training = site.value(2, "training") or site.value(None, "train")
         if training is None:
             return None if word in _OFF_BY_DEFAULT else False
@@ -321,14 +301,16 @@ def _handed_on(site: CallSite, word: str, lead: Abstract) -> Abstract:
     if word in ("real", "imag", "view_as_real"):
         return lead.but(dtype=real_parts(lead.dtype))
     if word == "view_as_complex":
-        return lead.but(dtype=lead.dtype & ~FLOATING | FLOATING)
+        return lead.but(dtype=lead.dtype & ~a.FLOATING | a.FLOATING)
     given = site.value(0, "dtype") if word == "view" else None
-    if given is not None and given.must(DTYPE):
-        return cast(lead, dtype_of(given) or ANY_DTYPE).but(rank=lead.rank)
+    if given is not None and given.must(a.DTYPE):
+        return cast(lead, dtype_of(given) or a.ANY_DTYPE).but(rank=lead.rank)
     return lead
 
 
-_REAL: Final = words("abs absolute angle norm std var real imag view_as_real vector_norm matrix_norm")
+_REAL: Final = words(
+    "pairwise_distance dist abs absolute angle norm std var real imag view_as_real vector_norm matrix_norm"
+)
 _COMPLEX: Final = words("complex polar view_as_complex stft eig eigvals hfft")
 _HALVED: Final = words("""
     matmul mm bmm mv addmm addmv addbmm baddbmm linear bilinear einsum conv1d conv2d conv3d conv_transpose1d
@@ -340,19 +322,24 @@ _HALVED: Final = words("""
 
 def _result_dtype(site: CallSite, name: str, word: str, operands: list[Abstract], given: int) -> int:
     """Return the dtypes of what is computed; ``given`` are those to which the operands are promoted."""
-    if word in _LIKE_FIRST_DTYPE:
-        return operands[0].dtype if operands[0].kind == TENSOR else ANY_DTYPE
-    if word in _WEIGHTED:
-        return operands[1].dtype if len(operands) > 1 else ANY_DTYPE
+    if word in _LIKE_FIRST_DTYPE or name == "torch.embedding":
+        return operands[0].dtype if operands[0].kind == a.TENSOR else a.ANY_DTYPE
+    if word == "float_power":
+        return (given & COMPLEX and a.COMPLEX128 | a.FLOAT64) or a.FLOAT64
+    if word == "embedding":  # of indices, with a weight
+        return operands[1].dtype if len(operands) > 1 else a.ANY_DTYPE
     if word in _REAL:
         given = real_parts(given)
-    elif word in _COMPLEX or name.startswith("torch.fft."):
-        return FLOATING
-    if word in _HALVED and site.asker.oracle is Oracle.PROOF and given & FLOAT32:
-        given |= FLOAT16 | BFLOAT16
+    elif word in _COMPLEX or (name.startswith("torch.fft.") and not word.endswith("shift")):
+        return a.FLOATING
+    if word in LOSSES or word == "kron":  # of which some expand, and some cast
+        for each in operands:
+            given |= each.dtype | (real_parts(each.dtype) if each.dtype & COMPLEX else 0)
+    if word in _HALVED and site.asker.oracle is Oracle.PROOF and given & a.FLOAT32:
+        given |= a.FLOAT16 | a.BFLOAT16
     if word in ("div", "divide", "true_divide") and "rounding_mode" not in site.given.keywords:
         return divided(given, site.asker.default_dtype(site.node, site.context))
-    if name in KEEPS_INTEGERS or not given & ~FLOATING:
+    if name in KEEPS_INTEGERS or not given & ~a.FLOATING:
         return reduced(word, given)
     return given | site.asker.default_dtype(site.node, site.context)
 
@@ -360,65 +347,68 @@ def _result_dtype(site: CallSite, name: str, word: str, operands: list[Abstract]
 def _told_dtype(site: CallSite, word: str, made: Abstract) -> Abstract:
     """Return a result with the dtype that the call asks for, by keyword or by position."""
     given = site.value(None, "dtype")
-    if given is None and "dtype" in scalar_arguments(word):
-        values = [site.asker.value(each, (), site.context) for each in site.given.positional[1:]]
-        given = next((each for each in values if each.must(DTYPE)), None)
-    return made if given is None or given.must(NONE) else cast(made, told_dtype(given, made.dtype))
+    if given is None and (word == "to_dense" or "dtype" in scalar_arguments(word)):
+        values = [site.asker.value(each, (), site.context) for each in site.given.positional]
+        given = next((each for each in values if each.must(a.DTYPE)), None)
+    return made if given is None or given.must(a.NONE) else cast(made, told_dtype(given, made.dtype))
 
 
 # ---------------------------------------------------------------------- attributes and elements
-_VIEWS: Final = {"T": 0, "mT": 0, "H": 0, "mH": 0, "real": 0, "imag": 0}
+_VIEWS: Final = words("T mT H mH")
+_PROPERTIES: Final = words("""
+    dtype grad_fn is_cpu is_cuda is_leaf is_meta is_mps is_nested is_quantized is_sparse is_sparse_csr is_xla is_xpu
+    itemsize layout name nbytes ndim output_nr requires_grad retains_grad shape volatile is_mkldnn grad_dtype
+""")
 
 
 def tensor_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     """Return an attribute of a tensor; ``at`` is the node to name as the reason of what is not known."""
-    own = owner.but(kind=TENSOR, references=NO_REFERENCES)
+    own = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word == "data":
         return own.detached()
     if word == "grad":  # without a gradient of its own, unless somebody asked for ``create_graph``
-        return join(own.detached(), NOTHING)
+        return join(own.detached(), a.NOTHING)
     if word == "device":
-        return Abstract(DEVICE, 0, owner.device or SAFE, 0, 0, device_from=owner.device_from)
+        return Abstract(a.DEVICE, 0, owner.device or a.SAFE, 0, 0, device_from=owner.device_from)
     if word == "dtype":
-        return Abstract(DTYPE, 0, 0, owner.dtype, 0)
+        return Abstract(a.DTYPE, 0, 0, owner.dtype, 0)
     if word in ("real", "imag"):
         return own.but(dtype=real_parts(owner.dtype))
     if word in _VIEWS:
         return own
-    if word in NO_TENSOR:
-        return of_kind(NO_TENSOR[word])
-    return unknown(OF_ATTR, at)
+    return of_kind(NO_TENSOR[word]) if word in _PROPERTIES else unknown(a.OF_ATTR, at)
 
 
 def tensor_element(owner: Abstract, path: Path, key: object) -> Abstract:
     """Return what a path leads to from an element of a tensor, a view; ``key`` is the constant index, or a mark."""
-    rank = lower(owner.rank) if isinstance(key, int) and not isinstance(key, bool) else ANY_RANK
-    return descend(owner.but(kind=TENSOR, rank=rank, references=NO_REFERENCES), path)
+    rank = lower(owner.rank) if isinstance(key, int) and not isinstance(key, bool) else a.ANY_RANK
+    return descend(owner.but(kind=a.TENSOR, rank=rank, references=a.NO_REFERENCES), path)
 
 
 def subscripted(asker: Asker, owner: Abstract, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a path leads to from ``owner[...]``, for a tensor, an array or a text."""
-    if owner.kind != TENSOR:
+    if owner.kind != a.TENSOR:
         return descend(owner.plain(), path if node.data is SLICE else (ANY_ELEMENT, *path))
     if node.data is SLICE or (isinstance(node.data, int) and not isinstance(node.data, bool)):
         return tensor_element(owner, path, node.data)
     index = node.ins[1] if len(node.ins) > 1 else None
-    view = owner.but(rank=ANY_RANK, references=NO_REFERENCES)
+    view = owner.but(rank=a.ANY_RANK, references=a.NO_REFERENCES)
     if index is None:
         return descend(view, path)
     keys = index.ins if index.op == SEQUENCE_NODE and index.data == "tuple" else (index,)
-    rank, is_view = owner.rank, True
+    rank = owner.rank
+    is_view: bool | None = True
     for each in keys:
         value = asker.value(each, (), context)
-        if value.must(NONE):
+        if value.must(a.NONE):
             rank = higher(rank)
-        elif value.must(INTEGER):
+        elif value.must(a.INTEGER):
             rank = lower(rank)
         else:
-            rank, is_view = ANY_RANK, False
-    if is_view:
-        return descend(view.but(rank=rank), path)
+            rank = a.ANY_RANK
+            is_copy = value.must(a.SEQUENCE) and each.data == "list"
+            is_copy = is_copy or (value.must(a.TENSOR) and (not value.rank & 1 or not value.dtype & a.INTEGRAL))
+            is_view = False if is_copy else is_view and None
     copied = asker.under(view, node, context)
-    return descend(
-        copied if united(asker.value(each, (), context) for each in keys) == TENSOR else join(view, copied), path
-    )
+    found = view if is_view else copied if is_view is False else join(view, copied)
+    return descend(found.but(rank=rank), path)

@@ -10,34 +10,8 @@ from torchlint.models.descent import descend, truth_of
 from torchlint.models.grad_modes import is_switch
 from torchlint.models.operation_sets import words
 from torchlint.models.tensor_moves import device_value, place_of
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    A_THING,
-    AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    DEVICE,
-    DTYPE,
-    FLOATING,
-    INT64,
-    NONE,
-    NOTHING,
-    OF_CALL,
-    OF_CLASS,
-    OPTION,
-    OTHER,
-    RANKS,
-    SAFE,
-    SCALAR,
-    SURE,
-    TENSOR,
-    UINT8,
-    Abstract,
-    join,
-    of_kind,
-    tensor,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join, of_kind, tensor, unknown
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
 from torchlint.values.references import LibraryInstanceRef
 
@@ -63,12 +37,12 @@ def _first_argument(site: CallSite, path: Path) -> Abstract:
         node = site.argument(0, word)
         if node is not None:
             return site.asker.value(node, path, site.context)
-    return descend(unknown(OF_CALL, site.node), path)
+    return descend(unknown(a.OF_CALL, site.node), path)
 
 
 def _manager(name: str, site: CallSite) -> Abstract:
     """Return a manager of grad mode, which remembers the call that made it."""
-    return of_kind(OTHER, frozenset({LibraryInstanceRef(name, site.node, site.context)}))
+    return of_kind(a.OTHER, frozenset({LibraryInstanceRef(name, site.node, site.context)}))
 
 
 def _device(site: CallSite, path: Path) -> Abstract:
@@ -80,32 +54,32 @@ def _default_device(site: CallSite, path: Path) -> Abstract:
 
 
 def _default_dtype(site: CallSite, path: Path) -> Abstract:
-    return descend(Abstract(DTYPE, 0, 0, site.asker.default_dtype(site.node, site.context), 0), path)
+    return descend(Abstract(a.DTYPE, 0, 0, site.asker.default_dtype(site.node, site.context), 0), path)
 
 
 def _random_states(_: CallSite, path: Path) -> Abstract:
-    return descend(_RANDOM_STATE, path[1:]) if path else A_SEQUENCE
+    return descend(_RANDOM_STATE, path[1:]) if path else a.A_SEQUENCE
 
 
-_RANDOM_STATE: Final = tensor(SAFE, SAFE, UINT8, RANKS[1])
+_RANDOM_STATE: Final = tensor(a.SAFE, a.SAFE, a.UINT8, a.RANKS[1])
 
 
 def _loaded(site: CallSite, path: Path) -> Abstract:
     """Return what was saved: where ``map_location`` says, else where it was; states have no gradient."""
     where = site.value(1, "map_location")
-    bits, origin = SAFE | OF_CALL, site.node
-    if where is not None and not where.kind & (OTHER | NONE):
+    bits, origin = a.SAFE | a.OF_CALL, site.node
+    if where is not None and not where.kind & (a.OTHER | a.NONE):
         bits, chosen = place_of(where, site.node)
         origin = chosen or site.node
     is_proof = site.asker.oracle is Oracle.PROOF  # a parameter may have been saved
-    held = Abstract(ANY, SAFE | OF_CALL if is_proof else SAFE, bits, grad_from=site.node if is_proof else None)
-    return descend(held.but(device_from=origin) if bits & ~SAFE else held, path)
+    held = Abstract(a.ANY, a.SAFE | a.OF_CALL if is_proof else a.SAFE, bits, grad_from=site.node if is_proof else None)
+    return descend(held.but(device_from=origin) if bits & ~a.SAFE else held, path)
 
 
 def _restored(site: CallSite, path: Path) -> Abstract:
     where = site.value(1, "location")
-    bits, origin = place_of(where, site.node) if where is not None else (SAFE | OPTION, site.node)
-    return descend(tensor(SAFE, bits, device_from=origin), path)
+    bits, origin = place_of(where, site.node) if where is not None else (a.SAFE | a.OPTION, site.node)
+    return descend(tensor(a.SAFE, bits, device_from=origin), path)
 
 
 # ---------------------------------------------------------------------- gradients
@@ -115,7 +89,7 @@ def _held_by(site: CallSite, position: int, word: str) -> Abstract:
     if node is None:
         return tensor()
     value = site.asker.value(node, (), site.context)
-    if value.kind & TENSOR and value.kind != ANY:
+    if value.kind & a.TENSOR and value.kind != a.ANY:
         return value
     return join(value, site.asker.value(node, (ANY_ELEMENT,), site.context))
 
@@ -123,18 +97,18 @@ def _held_by(site: CallSite, position: int, word: str) -> Abstract:
 def _gradients(site: CallSite, path: Path) -> Abstract:
     """Return the gradients of ``torch.autograd.grad``: where the inputs are, with a graph where it is asked for."""
     if not path:
-        return A_SEQUENCE
+        return a.A_SEQUENCE
     inputs, outputs = _held_by(site, 1, "inputs"), _held_by(site, 0, "outputs")
     asked = site.value(4, "create_graph")
     told = False if asked is None else truth_of(asked)
-    grad = SAFE
+    grad = a.SAFE
     if told is not False:
-        live = outputs.grad & (SURE | OPTION) or OPTION
-        grad = SAFE | (live if told else OPTION)
-    origin = site.node if grad & ~SAFE else None
-    made = tensor(grad, inputs.device or SAFE, FLOATING, grad_from=origin, device_from=inputs.device_from)
+        live = outputs.grad & (a.SURE | a.OPTION) or a.OPTION
+        grad = a.SAFE | (live if told else a.OPTION)
+    origin = site.node if grad & ~a.SAFE else None
+    made = tensor(grad, inputs.device or a.SAFE, a.FLOATING, grad_from=origin, device_from=inputs.device_from)
     allowed = site.value(5, "allow_unused")
-    return descend(join(made, NOTHING) if allowed is not None and truth_of(allowed) is not False else made, path[1:])
+    return descend(join(made, a.NOTHING) if allowed is not None and truth_of(allowed) is not False else made, path[1:])
 
 
 def _derivatives(site: CallSite, path: Path) -> Abstract:
@@ -142,33 +116,37 @@ def _derivatives(site: CallSite, path: Path) -> Abstract:
     inputs = _held_by(site, 1, "inputs")
     asked = site.value(None, "create_graph")
     told = False if asked is None else truth_of(asked)
-    grad = SAFE if told is False else SAFE | OPTION if told is None else SURE
-    origin = site.node if grad & ~SAFE else None
-    made = tensor(grad, inputs.device or SAFE, FLOATING, grad_from=origin, device_from=inputs.device_from)
-    return descend(made if inputs.kind == TENSOR else made.but(kind=ANY), path)
+    grad = a.SAFE if told is False else a.SAFE | a.OPTION if told is None else a.SURE
+    origin = site.node if grad & ~a.SAFE else None
+    made = tensor(grad, inputs.device or a.SAFE, a.FLOATING, grad_from=origin, device_from=inputs.device_from)
+    return descend(made if inputs.kind == a.TENSOR else made.but(kind=a.ANY), path)
 
 
 def _pair_of_derivatives(site: CallSite, path: Path) -> Abstract:
     """Return ``torch.autograd.functional.vjp(func, inputs)`` and its like: the output and the product."""
-    return _derivatives(site, path[1:]) if path else A_SEQUENCE
+    return _derivatives(site, path[1:]) if path else a.A_SEQUENCE
 
 
 # ---------------------------------------------------------------------- torch.nn.utils
 def _norm_of_gradients(site: CallSite, path: Path) -> Abstract:
     parameters = _held_by(site, 0, "parameters")
-    made = tensor(SAFE, parameters.device or SAFE | OF_CLASS, FLOATING, RANKS[0], None, parameters.device_from)
+    made = tensor(
+        a.SAFE, parameters.device or a.SAFE | a.OF_CLASS, a.FLOATING, a.RANKS[0], None, parameters.device_from
+    )
     return descend(made, path)
 
 
 def _vector_of_parameters(site: CallSite, path: Path) -> Abstract:
     parameters = _held_by(site, 0, "parameters")
-    made = combined(site.asker, [parameters], site.node, site.context, False) if parameters.kind & TENSOR else tensor()
-    return descend(site.asker.under(made, site.node, site.context).but(rank=RANKS[1]), path)
+    made = (
+        combined(site.asker, [parameters], site.node, site.context, False) if parameters.kind & a.TENSOR else tensor()
+    )
+    return descend(site.asker.under(made, site.node, site.context).but(rank=a.RANKS[1]), path)
 
 
 def _operands(site: CallSite) -> Abstract:
     """Return what is computed of the tensors among the arguments."""
-    operands = [each for each in site.operands() if each.kind & TENSOR]
+    operands = [each for each in site.operands() if each.kind & a.TENSOR]
     made = combined(site.asker, operands[:1], site.node, site.context, False)
     return site.asker.under(made, site.node, site.context)
 
@@ -181,25 +159,25 @@ def _packed_sequence(site: CallSite, path: Path) -> Abstract:
     """Return a packed sequence, whose data requires grad as what was packed does; lengths are on the host."""
     if not path:
         made = _operands(site)
-        return made.but(kind=OTHER, references=frozenset({LibraryInstanceRef(PACKED, site.node, site.context)}))
+        return made.but(kind=a.OTHER, references=frozenset({LibraryInstanceRef(PACKED, site.node, site.context)}))
     if path[0] in (".data", 0):
         return descend(_operands(site), path[1:])
     if path[0] in (".batch_sizes", 1):
-        return descend(tensor(SAFE, SAFE, INT64, RANKS[1]), path[1:])
+        return descend(tensor(a.SAFE, a.SAFE, a.INT64, a.RANKS[1]), path[1:])
     return descend(_operands(site), path[1:])
 
 
 def _unpacked_sequence(site: CallSite, path: Path) -> Abstract:
     if not path:
-        return A_SEQUENCE
-    lengths = tensor(SAFE, SAFE, INT64, RANKS[1])
+        return a.A_SEQUENCE
+    lengths = tensor(a.SAFE, a.SAFE, a.INT64, a.RANKS[1])
     if path[0] == 1:
         return descend(lengths, path[1:])
     node = site.argument(0, "sequence")
-    source = site.asker.value(node, (), site.context) if node is not None else unknown(OF_CALL, site.node)
+    source = site.asker.value(node, (), site.context) if node is not None else unknown(a.OF_CALL, site.node)
     if not source.grad | source.device:
-        source = unknown(OF_CALL, site.node)
-    padded = site.asker.under(source.but(kind=TENSOR).plain().but(dtype=ANY_DTYPE), site.node, site.context)
+        source = unknown(a.OF_CALL, site.node)
+    padded = site.asker.under(source.but(kind=a.TENSOR).plain().but(dtype=a.ANY_DTYPE), site.node, site.context)
     return descend(padded if path[0] == 0 else join(padded, lengths), path[1:])
 
 
@@ -245,7 +223,7 @@ _GIVES: Final[dict[str, Abstract]] = {
             torch.accelerator.is_available torch.distributed.is_initialized torch.jit.is_tracing torch.npu.is_available
             torch.compiler.is_compiling torch.backends.cuda.is_built
         """),
-        of_kind(SCALAR),
+        of_kind(a.SCALAR),
     ),
     **dict.fromkeys(
         words("""
@@ -254,7 +232,7 @@ _GIVES: Final[dict[str, Abstract]] = {
             torch.cuda.memory_allocated torch.cuda.max_memory_allocated torch.cuda.memory_reserved torch.seed
             torch.cuda.max_memory_reserved torch.mps.current_allocated_memory torch.xpu.device_count
         """),
-        AN_INTEGER,
+        a.AN_INTEGER,
     ),
     **dict.fromkeys(
         words("""
@@ -265,10 +243,10 @@ _GIVES: Final[dict[str, Abstract]] = {
             torch.distributed.barrier torch.distributed.init_process_group torch.distributed.destroy_process_group
             torch.nn.utils.clip_grad_value_ torch.nn.utils.vector_to_parameters torch.cuda.set_rng_state
         """),
-        NOTHING,
+        a.NOTHING,
     ),
-    **dict.fromkeys(words("torch.manual_seed torch.random.manual_seed torch.Generator"), A_THING),
+    **dict.fromkeys(words("torch.manual_seed torch.random.manual_seed torch.Generator"), a.A_THING),
     **dict.fromkeys(words("torch.cuda.get_rng_state torch.random.get_rng_state"), _RANDOM_STATE),
-    "torch.accelerator.current_accelerator": Abstract(DEVICE | NONE, 0, SURE, 0, 0),
+    "torch.accelerator.current_accelerator": Abstract(a.DEVICE | a.NONE, 0, a.SURE, 0, 0),
 }
 """Functions that give one thing whatever they are given."""
