@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import CAPTURED, PASSED, ForwardWalk, Leaving, Use
+from torchlint.flow.forward_walk import CAPTURED, PASSED, ForwardWalk, Leaving, Position, Use
 from torchlint.flow.memory_roots import MemoryRoots
+from torchlint.flow.root_meetings import MADE
 from torchlint.flow.turned_edges import node_of_write, turned_edges
 from torchlint.semantic.graph import CALL, Node
 
@@ -26,7 +27,11 @@ class Escapes:
         """Return the ways on which a value leaves its function, by their word, each with the first place."""
         if node not in self._known:
             found: dict[str, Leaving] = {}
-            for leaving in ForwardWalk(self._knowledge, self._roots, lambda _: True).run(node):
+            walk = ForwardWalk(self._knowledge, self._roots, lambda _: True)
+            for root in self._roots.roots(node):  # who has what it is a part or a view of has it, too
+                if root.sort == MADE and (root.via or root.node).fn is node.fn:
+                    walk.push(Position(root.via or root.node, int(bool(root.path))))
+            for leaving in walk.run(node):
                 found.setdefault(leaving.way, leaving)
             self._known[node] = found
         return self._known[node]

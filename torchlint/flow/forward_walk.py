@@ -10,7 +10,7 @@ from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, SHARED
-from torchlint.flow.turned_edges import is_argument, turned_edges
+from torchlint.flow.turned_edges import is_argument, is_spread_out, turned_edges
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic.graph import (
     AFTER,
@@ -330,7 +330,8 @@ def _parameters(here: Position, frame: CallFrame) -> Iterator[Position]:
         elif argument is not None and argument.op == ELEMENT and argument.ins[0] is here.node:
             yield here.at(parameter, max(here.held - 1, 0), frame)
         elif argument is None and any(each is here.node for each in frame.collected(formal)):
-            yield here.at(parameter, here.held + bool(formal.sort), frame)
+            is_spread = here.held > 0 and is_spread_out(here.node, frame.call)
+            yield here.at(parameter, here.held - is_spread + bool(formal.sort), frame)
 
 
 _ROWS: Final = by_operation(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.models.operation_sets import KEEPS_GRAD_SOMETIMES, METHODS, SHARES_MEMORY, TAKES_INPLACE
 from torchlint.semantic.function_effects import handed_over
-from torchlint.semantic.graph import ATTR, Node
+from torchlint.semantic.graph import ATTR, CALL, Node
 from torchlint.values.abstract import ANY, ARRAY, MODULE, NUMBER, SEQUENCE, SIZE, STRING, TENSOR
 from torchlint.values.asking import ANY_ELEMENT, Path, Presumption
 from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef
@@ -109,10 +109,15 @@ _ARGUMENT_LAYERS: Final = frozenset({"identity", "flatten", "unflatten"})
 
 
 # ---------------------------------------------------------------------- calls
+def everything_handed(call: Node) -> tuple[Node, ...]:
+    """Return all that an unknown function may get hold of: arguments, its object, and what a callable was made with."""
+    made = [call.ins[0]] if call.ins[0].op == CALL else []
+    return tuple(dict.fromkeys([*made, *(each for _, each in handed_over(call))]))
+
+
 def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
     """Yield what becomes of the arguments of a call that runs no function of the project as far as it is known."""
     target = knowledge.value(call.ins[0])
-    everything = tuple(dict.fromkeys(each for _, each in handed_over(call)))
     names = [each.name for each in target.references if isinstance(each, LibraryRef)]
     layers = [each.name for each in target.references if isinstance(each, LibraryInstanceRef)]
     if any(isinstance(each, ClassRef) for each in target.references):
@@ -130,7 +135,7 @@ def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
     elif target.must(MODULE) and knowledge.evaluator.presumes(Presumption.KEPT):
         yield Handing(FRESH)
     else:
-        yield Handing(UNFAMILIAR, everything)
+        yield Handing(UNFAMILIAR, everything_handed(call))
 
 
 def _of_function(call: Node, name: str) -> Handing:
@@ -150,7 +155,7 @@ def _of_function(call: Node, name: str) -> Handing:
         return Handing(VIEW, first) if last in _NUMPY_VIEWS else Handing(FRESH)
     if name.partition(".")[0] in _SELF_CONTAINED:
         return Handing(FRESH)
-    return Handing(UNFAMILIAR, tuple(dict.fromkeys(each for _, each in handed_over(call))))
+    return Handing(UNFAMILIAR, everything_handed(call))
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,6 @@ from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.turned_edges import is_later, node_of_write
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
-from torchlint.semantic.function_effects import handed_over
 from torchlint.semantic.graph import CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
@@ -90,7 +89,7 @@ class MemoryWrites:
                 yield from self._roots.roots(each, (ANY_DEPTH,))
 
     def _handed(self, call: Node) -> Iterator[Written]:
-        for _, each in handed_over(call):
+        for each in handed_on.everything_handed(call):
             yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
 
     def _by_library(self, call: Node) -> Iterator[Written]:

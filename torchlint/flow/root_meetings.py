@@ -37,10 +37,15 @@ class MemoryRoot(NamedTuple):
 
 
 def may_be_same(one: Selector, two: Selector) -> bool:
-    """Whether two steps from one place may lead to one part: a number from the end may be any from the beginning."""
+    """Whether two steps from one place may lead to one part.
+
+    A number from the end may be any from the beginning, an item of an object anything under its attributes.
+    """
     if one == two or ANY_ELEMENT in (one, two):
         return True
-    return isinstance(one, int) and isinstance(two, int) and (one < 0) != (two < 0)
+    if isinstance(one, int) and isinstance(two, int):
+        return (one < 0) != (two < 0)
+    return (str(one)[:1] == ".") != (str(two)[:1] == ".")
 
 
 def meeting(mine: Iterable[MemoryRoot], theirs: Iterable[MemoryRoot]) -> FlowAnswer:

@@ -134,11 +134,8 @@ def _stored(knowledge: CallKnowledge, at: Node, owner: Node, path: Path, frame: 
 def _of_made_object(knowledge: CallKnowledge, call: Node, path: Path, frame: CallFrame | None) -> Steps:
     """Yield an object that a class of the project makes, or what its constructor and other methods put into it."""
     yield made_at(call, path, frame)
-    if path[:1] == (ANY_DEPTH,):
-        for argument in call.arguments.all():
-            yield argument, path, frame
     callees = {each.function: each for each in knowledge.callees(call)}
-    if path and not callees:  # a dataclass
+    if path and (not callees or str(path[0])[:1] != "."):  # fields of a dataclass, items of an object
         for argument in call.arguments.all():
             yield argument, (ANY_DEPTH,), frame
     for reference in knowledge.value(call).references if path and str(path[0])[:1] == "." else ():

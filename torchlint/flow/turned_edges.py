@@ -64,6 +64,12 @@ def is_argument(node: Node, call: Node) -> bool:
     return isinstance(call.data, CallArguments) and any(each is node for each in call.data.all())
 
 
+def is_spread_out(node: Node, call: Node) -> bool:
+    """Whether the members of a node are handed to a call, by one star or two."""
+    given = call.arguments
+    return any(each is node for each in (*given.spread, *(given.positional[at] for at in given.starred)))
+
+
 def node_of_write(write: MemoryWrite) -> Node:
     """Return the node that stands for the object after a write, or for the call that writes; else what is written into.
 
