@@ -6,27 +6,13 @@ from typing import Final
 
 from torchlint.models.descent import descend
 from torchlint.models.library_rows import leaf
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    A_TEXT,
-    AN_ARRAY,
-    AN_INTEGER,
-    ARRAY,
-    INTEGER,
-    NONE,
-    NUMBER,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    STRING,
-    Abstract,
-    of_kind,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, A_TEXT, AN_ARRAY, AN_INTEGER, Abstract, of_kind
 from torchlint.values.asking import CallSite, Path
 from torchlint.values.references import LibraryInstanceRef
 
-NUMBERS: Final = of_kind(ARRAY | NUMBER)
-_SEVERAL: Final = of_kind(ARRAY | SEQUENCE)
+NUMBERS: Final = of_kind(a.ARRAY | a.NUMBER)
+_SEVERAL: Final = of_kind(a.ARRAY | a.SEQUENCE)
 _MAKERS: Final = frozenset(
     """
     array asarray ascontiguousarray asanyarray zeros ones empty full arange linspace logspace eye identity stack
@@ -46,10 +32,11 @@ _NUMBERS_OF_NUMPY: Final = frozenset(
     "allclose isscalar array_equal shares_memory may_share_memory iscomplexobj".split()
 )
 _PLAIN: Final = {
-    "shape": A_SEQUENCE, "ndim": AN_INTEGER, "size": AN_INTEGER, "save": of_kind(NONE), "savez": of_kind(NONE),
-    "savez_compressed": of_kind(NONE), "savetxt": of_kind(NONE), "set_printoptions": of_kind(NONE),
-    "seed": of_kind(NONE), "shuffle": of_kind(NONE), "array2string": A_TEXT, "array_repr": A_TEXT, "tolist": A_SEQUENCE,
-    "copyto": of_kind(NONE), "imwrite": of_kind(SCALAR), "imshow": of_kind(NONE), "waitKey": AN_INTEGER,
+    "shape": A_SEQUENCE, "ndim": AN_INTEGER, "size": AN_INTEGER, "save": of_kind(a.NONE), "savez": of_kind(a.NONE),
+    "savez_compressed": of_kind(a.NONE), "savetxt": of_kind(a.NONE), "set_printoptions": of_kind(a.NONE),
+    "seed": of_kind(a.NONE), "shuffle": of_kind(a.NONE), "array2string": A_TEXT, "array_repr": A_TEXT,
+    "tolist": A_SEQUENCE,
+    "copyto": of_kind(a.NONE), "imwrite": of_kind(a.SCALAR), "imshow": of_kind(a.NONE), "waitKey": AN_INTEGER,
 }  # fmt: skip
 GENERATOR: Final = "numpy.random.Generator"
 
@@ -62,18 +49,18 @@ def array_call(site: CallSite, name: str, path: Path) -> Abstract:
     if word in _SEVERAL_ARRAYS:
         return _SEVERAL if not path else descend(NUMBERS, path[1:])
     if is_numpy and word in ("default_rng", "RandomState", "Generator"):
-        return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(GENERATOR)])), path)
+        return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(GENERATOR)])), path)
     if is_numpy and name.startswith("numpy.random.") and not site.given.positional and not site.given.keywords:
-        return descend(of_kind(SCALAR), path)
+        return descend(of_kind(a.SCALAR), path)
     if word in _NUMBERS_OF_NUMPY:
-        return descend(of_kind(SCALAR), path)
+        return descend(of_kind(a.SCALAR), path)
     if is_numpy and word in _MAKERS:
         return descend(AN_ARRAY, path)
     if word[:1].isupper() and not is_numpy:
-        return descend(of_kind(OTHER | ARRAY, frozenset([LibraryInstanceRef(name)])), path)
+        return descend(of_kind(a.OTHER | a.ARRAY, frozenset([LibraryInstanceRef(name)])), path)
     if is_numpy:
         return descend(NUMBERS, path)
-    return descend(of_kind(ARRAY | NUMBER | SEQUENCE | NONE), path) if not path else descend(NUMBERS, path)
+    return descend(of_kind(a.ARRAY | a.NUMBER | a.SEQUENCE | a.NONE), path) if not path else descend(NUMBERS, path)
 
 
 _TEXTS_OF_ARRAYS: Final = frozenset("tobytes tostring dumps".split())
@@ -83,15 +70,15 @@ _NOTHING_OF_ARRAYS: Final = frozenset("sort fill resize put itemset setflags tof
 def array_method(word: str, path: Path) -> Abstract:
     """Return what a method of an array, or of a number of NumPy's, gives."""
     if word == "item":  # an array of objects may hold anything
-        return of_kind(NUMBER | OTHER | STRING) if not path else descend(of_kind(OTHER), path)
+        return of_kind(a.NUMBER | a.OTHER | a.STRING) if not path else descend(of_kind(a.OTHER), path)
     if word == "tolist":  # of a number of NumPy it is a number
-        return of_kind(SEQUENCE | NUMBER) if not path else of_kind(SEQUENCE | NUMBER | STRING)
+        return of_kind(a.SEQUENCE | a.NUMBER) if not path else of_kind(a.SEQUENCE | a.NUMBER | a.STRING)
     if word == "nonzero":
         return A_SEQUENCE if not path else descend(AN_ARRAY, path[1:])
     if word in _TEXTS_OF_ARRAYS:
         return descend(A_TEXT, path)
     if word in _NOTHING_OF_ARRAYS:
-        return of_kind(NONE)
+        return of_kind(a.NONE)
     return descend(NUMBERS if word in _REDUCING else AN_ARRAY if word in _LIKE else NUMBERS, path)
 
 
@@ -107,5 +94,5 @@ _LIKE: Final = frozenset(
 def generator_method(word: str, path: Path) -> Abstract:
     """Return what a generator of NumPy's random numbers gives."""
     if word in ("seed", "shuffle", "set_state"):
-        return of_kind(NONE)
-    return descend(of_kind(ARRAY | INTEGER) if word in ("integers", "randint") else NUMBERS, path)
+        return of_kind(a.NONE)
+    return descend(of_kind(a.ARRAY | a.INTEGER) if word in ("integers", "randint") else NUMBERS, path)

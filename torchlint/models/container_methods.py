@@ -9,19 +9,13 @@ from torchlint.models.descent import constant, constants_of, descend
 from torchlint.models.library_rows import MADE_TUPLE
 from torchlint.semantic.graph import CALL, COMPREHENSION, DICT, GROW, PHI, PI, SPREAD, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
+from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_SEQUENCE,
     A_TEXT,
     AN_INTEGER,
     BOTTOM,
-    NONE,
     NOTHING,
-    NUMBER,
-    OF_ATTR,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    STRING,
     Abstract,
     join,
     join_all,
@@ -32,9 +26,9 @@ from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path, Selector
 from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef
 
-KEYS: Final = of_kind(STRING | NUMBER | OTHER | SEQUENCE | NONE)
+KEYS: Final = of_kind(a.STRING | a.NUMBER | a.OTHER | a.SEQUENCE | a.NONE)
 """What a dict is keyed by: tensors and modules can be keys, and are not."""
-_FLAG: Final = of_kind(SCALAR)
+_FLAG: Final = of_kind(a.SCALAR)
 
 _NOTHING_METHODS = """
     append extend insert update clear sort reverse remove add appendleft extendleft discard move_to_end rotate subtract
@@ -146,7 +140,7 @@ def _taken(site: CallSite, source: Node, path: Path) -> Abstract:
         return join(value, default)
     if word in ("get", "setdefault") and not path:
         return join(value, NOTHING)
-    return value if value.kind or word == "get" else unknown(OF_ATTR, site.node)
+    return value if value.kind or word == "get" else unknown(a.OF_ATTR, site.node)
 
 
 def _first(site: CallSite, source: Node, path: Path) -> Abstract:
@@ -183,7 +177,7 @@ def _replaced(site: CallSite, source: Node, path: Path) -> Abstract:
     value = _into(site, source, path)
     if not path:
         own = frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)])
-        return value.but(references=own) if value.kind == SEQUENCE and value.references else value
+        return value.but(references=own) if value.kind == a.SEQUENCE and value.references else value
     if isinstance(path[0], int) or path[0] == ANY_ELEMENT:
         news = site.given.keywords.values()
         return join(value, join_all(site.asker.value(each, path[1:], site.context) for each in news))

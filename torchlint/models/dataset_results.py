@@ -9,36 +9,13 @@ from torchlint.models.descent import descend
 from torchlint.models.handed_calls import handed_calls, sample_of
 from torchlint.models.library_rows import leaf
 from torchlint.semantic.graph import Node
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    MODULE,
-    NUMBER,
-    OF_CALL,
-    OTHER,
-    SAFE,
-    SEQUENCE,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-    join_all,
-    of_kind,
-    tensor,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, AN_INTEGER, BOTTOM, Abstract, join, join_all, of_kind, tensor, unknown
 from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import InstanceRef, LibraryInstanceRef
 
-BATCH: Final = Abstract(ANY & ~(MODULE | DEVICE | DTYPE), SAFE, SAFE)
+BATCH: Final = Abstract(a.ANY & ~(a.MODULE | a.DEVICE | a.DTYPE), a.SAFE, a.SAFE)
 """What a loader gives where nothing is known of its data set: tensors on the host, or containers of them."""
 DATA: Final = "torch.utils.data."
 _LOADERS: Final = frozenset(
@@ -54,7 +31,7 @@ def holds_data(name: str) -> bool:
 
 def presumed_batch(asker: Asker, at: Node, path: Path) -> Abstract:
     """Return a batch of which nothing is known."""
-    return descend(BATCH if asker.presumes(Presumption.LOADER) else unknown(OF_CALL, at), path)
+    return descend(BATCH if asker.presumes(Presumption.LOADER) else unknown(a.OF_CALL, at), path)
 
 
 def data_call(site: CallSite, name: str, path: Path) -> Abstract:
@@ -63,16 +40,16 @@ def data_call(site: CallSite, name: str, path: Path) -> Abstract:
     if word == "random_split":
         if not path:
             return A_SEQUENCE
-        inner = of_kind(OTHER, frozenset([LibraryInstanceRef(f"{DATA}Subset", site.node, site.context)]))
+        inner = of_kind(a.OTHER, frozenset([LibraryInstanceRef(f"{DATA}Subset", site.node, site.context)]))
         return inner if len(path) == 1 else sample(site.asker, name, site, path[2:], site.node)
     if word in ("default_collate", "default_convert"):
         return presumed_batch(site.asker, site.node, path)
     if word == "get_worker_info":
-        return of_kind(OTHER)
+        return of_kind(a.OTHER)
     if path and (isinstance(path[0], int) or path[0] == ANY_ELEMENT):
         return sample(site.asker, name, site, path[1:], site.node)
     own = LibraryInstanceRef(name, site.node, site.context)
-    made = of_kind(OTHER, frozenset([own]))
+    made = of_kind(a.OTHER, frozenset([own]))
     return site.asker.along(made, path, site.node, site.context) if path else made
 
 
@@ -113,7 +90,7 @@ def _of_dataset(maker: CallSite, dataset: Node, step: Path, path: Path) -> Abstr
             found = asker.returned_by_method(value, "__iter__", dataset, (ANY_ELEMENT, *path), context)
         if found is not None:
             return found
-    if (value.kind & (SEQUENCE | TENSOR) and value.kind != ANY) or any(
+    if (value.kind & (a.SEQUENCE | a.TENSOR) and value.kind != a.ANY) or any(
         isinstance(each, LibraryInstanceRef) for each in value.references
     ):
         return asker.value(dataset, (*step, *path), context)
@@ -142,16 +119,16 @@ def collated(asker: Asker, value: Abstract, at: Node, *, is_default: bool = Fals
     """
     kind = value.kind
     made = BOTTOM
-    if kind & TENSOR or kind == ANY:
+    if kind & a.TENSOR or kind == a.ANY:
         shown = asker.presumes(Presumption.LOADER)
-        grad = value.grad & (SAFE | SURE) or SAFE if shown else value.grad
-        device = value.device & (SAFE | SURE) or SAFE if shown else value.device
-        made = value.but(grad=grad, device=device, rank=ANY_RANK if is_default else value.rank)
-        kind &= ~TENSOR
-    if is_default and kind & (ARRAY | NUMBER) and value.kind != ANY:
-        made = join(made, Abstract(TENSOR, SAFE, SAFE, ANY_DTYPE, ANY_RANK))
-        kind &= ~(ARRAY | NUMBER)
-        made = made.but(kind=made.kind & ~(ARRAY | NUMBER))
+        grad = value.grad & (a.SAFE | a.SURE) or a.SAFE if shown else value.grad
+        device = value.device & (a.SAFE | a.SURE) or a.SAFE if shown else value.device
+        made = value.but(grad=grad, device=device, rank=a.ANY_RANK if is_default else value.rank)
+        kind &= ~a.TENSOR
+    if is_default and kind & (a.ARRAY | a.NUMBER) and value.kind != a.ANY:
+        made = join(made, Abstract(a.TENSOR, a.SAFE, a.SAFE, a.ANY_DTYPE, a.ANY_RANK))
+        kind &= ~(a.ARRAY | a.NUMBER)
+        made = made.but(kind=made.kind & ~(a.ARRAY | a.NUMBER))
     if kind and not made.kind:
         return value
     del at

@@ -9,6 +9,7 @@ from typing import Final
 from torchlint.models.library_rows import MODULE_CONTAINERS, is_foreign
 from torchlint.models.operation_sets import METHODS, NO_TENSOR
 from torchlint.semantic.graph import TEXT_OF_PARTS, Node
+from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_NUMBER,
     A_SEQUENCE,
@@ -16,28 +17,8 @@ from torchlint.values.abstract import (
     A_THING,
     AN_ARRAY,
     AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
     BOTTOM,
-    DEVICE,
-    DTYPE,
-    INT64,
-    INTEGER,
-    MODULE,
-    NO_REFERENCES,
-    NONE,
     NOTHING,
-    NUMBER,
-    OF_ATTR,
-    OTHER,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-    TENSOR,
     Abstract,
     join,
     of_kind,
@@ -64,7 +45,7 @@ def constant(data: object) -> Abstract:
 
 @lru_cache(maxsize=4096, typed=True)
 def _literal(data: str | complex) -> Abstract:
-    kind = STRING if isinstance(data, str) else INTEGER if type(data) is int else SCALAR
+    kind = a.STRING if isinstance(data, str) else a.INTEGER if type(data) is int else a.SCALAR
     return of_kind(kind, frozenset([ConstantRef(data, type(data))]))
 
 
@@ -74,9 +55,9 @@ def _plain(data: object) -> Abstract:
 
 def constants_of(value: Abstract) -> frozenset[object] | None:
     """Return the constants that a value may be; None where it may be anything else."""
-    if not value.references or value.kind & ~(NUMBER | STRING | NONE):
+    if not value.references or value.kind & ~(a.NUMBER | a.STRING | a.NONE):
         return None
-    found: set[object] = {None} if value.kind & NONE else set()
+    found: set[object] = {None} if value.kind & a.NONE else set()
     for each in value.references:
         if not isinstance(each, ConstantRef):
             return None
@@ -87,24 +68,24 @@ def constants_of(value: Abstract) -> frozenset[object] | None:
 def texts_of(value: Abstract) -> frozenset[str]:
     """Return the texts that a value may be; nothing where it may be another that is not known."""
     found = [each.value for each in value.references if isinstance(each, ConstantRef)]
-    if value.kind != STRING or len(found) != len(value.references):
+    if value.kind != a.STRING or len(found) != len(value.references):
         return frozenset()
     return frozenset(each for each in found if isinstance(each, str))
 
 
 def truth_of(value: Abstract) -> bool | None:
     """Return whether a value is true; None where both are possible."""
-    if value.kind == NONE:
+    if value.kind == a.NONE:
         return False
     known = constants_of(value)
     if known is not None:
         answers = {bool(each) for each in known}
         return answers.pop() if len(answers) == 1 else None
-    if value.kind in (DEVICE, DTYPE):
+    if value.kind in (a.DEVICE, a.DTYPE):
         return True
-    if value.kind == MODULE:
+    if value.kind == a.MODULE:
         return None if any(getattr(each, "name", "") in MODULE_CONTAINERS for each in value.references) else True
-    functions = value.kind == OTHER and value.references and all(_is_always_true(each) for each in value.references)
+    functions = value.kind == a.OTHER and value.references and all(_is_always_true(each) for each in value.references)
     return True if functions else None
 
 
@@ -131,25 +112,27 @@ def descend(value: Abstract, path: Path) -> Abstract:
 def _element(value: Abstract, selector: Selector) -> Abstract:
     """Return an element: of a tensor it has its place and gradient, of what is not known the same evidence."""
     kind = value.kind
-    if value.references and kind & OTHER and all(map(is_foreign, value.references)):
+    if value.references and kind & (a.OTHER | a.SEQUENCE) and all(map(is_foreign, value.references)):
         return value
-    if SHAPE in value.references and kind & SEQUENCE and len(value.references) == 1:
+    if SHAPE in value.references and kind & a.SEQUENCE and len(value.references) == 1:
         return AN_INTEGER
     result = BOTTOM
-    if kind & (SEQUENCE | OTHER):
+    if kind & (a.SEQUENCE | a.OTHER):
         result = part_of_unknown(value, None)
-        if kind == ANY:
+        if kind == a.ANY:
             return result
-    if kind & TENSOR:
-        rank = lowered_rank(value.rank) if isinstance(selector, int) else ANY_RANK
-        result = join(result, value.but(kind=TENSOR, rank=rank, references=NO_REFERENCES))
-    if kind & MODULE:
-        result = join(result, Abstract(MODULE, value.grad, value.device, 0, 0, NO_REFERENCES, None, value.device_from))
-    if kind & ARRAY:
-        result = join(result, of_kind(ARRAY | NUMBER))
-    if kind & SIZE:
+    if kind & a.TENSOR:
+        rank = lowered_rank(value.rank) if isinstance(selector, int) else a.ANY_RANK
+        result = join(result, value.but(kind=a.TENSOR, rank=rank, references=a.NO_REFERENCES))
+    if kind & a.MODULE:
+        result = join(
+            result, Abstract(a.MODULE, value.grad, value.device, 0, 0, a.NO_REFERENCES, None, value.device_from)
+        )
+    if kind & a.ARRAY:
+        result = join(result, of_kind(a.ARRAY | a.NUMBER))
+    if kind & a.SIZE:
         result = join(result, AN_INTEGER)
-    return join(result, A_TEXT) if kind & STRING else result
+    return join(result, A_TEXT) if kind & a.STRING else result
 
 
 def lowered_rank(rank: int) -> int:
@@ -159,37 +142,38 @@ def lowered_rank(rank: int) -> int:
 
 def part_of_unknown(owner: Abstract, at: Node | None) -> Abstract:
     """Return a part of something unknown: it is as unknown, for the same reason."""
-    if not owner.kind & TENSOR or not owner.grad | owner.device:
-        return unknown(OF_ATTR, at)
+    if not owner.kind & a.TENSOR or not owner.grad | owner.device:
+        return unknown(a.OF_ATTR, at)
     return Abstract(
-        ANY,
-        owner.grad or SAFE,
-        owner.device or SAFE,
-        ANY_DTYPE,
-        ANY_RANK,
-        NO_REFERENCES,
+        a.ANY,
+        owner.grad or a.SAFE,
+        owner.device or a.SAFE,
+        a.ANY_DTYPE,
+        a.ANY_RANK,
+        a.NO_REFERENCES,
         owner.grad_from,
         owner.device_from,
     )
 
 
 # ---------------------------------------------------------------------- attributes
-_A_SHAPE: Final = of_kind(SIZE | SEQUENCE, frozenset([SHAPE]))
+_A_SHAPE: Final = of_kind(a.SIZE | a.SEQUENCE, frozenset([SHAPE]))
 _PLAIN_ATTRIBUTES: Final = {
-    "ndim": AN_INTEGER, "itemsize": AN_INTEGER, "nbytes": AN_INTEGER, "requires_grad": of_kind(SCALAR),
-    "is_cuda": of_kind(SCALAR),
-    "is_leaf": of_kind(SCALAR), "is_sparse": of_kind(SCALAR), "is_quantized": of_kind(SCALAR),
-    "training": of_kind(SCALAR), "__name__": A_TEXT, "__doc__": of_kind(STRING | NONE), "__module__": A_TEXT,
+    "ndim": AN_INTEGER, "itemsize": AN_INTEGER, "nbytes": AN_INTEGER, "requires_grad": of_kind(a.SCALAR),
+    "is_cuda": of_kind(a.SCALAR),
+    "is_leaf": of_kind(a.SCALAR), "is_sparse": of_kind(a.SCALAR), "is_quantized": of_kind(a.SCALAR),
+    "training": of_kind(a.SCALAR), "__name__": A_TEXT, "__doc__": of_kind(a.STRING | a.NONE), "__module__": A_TEXT,
     "__class__": A_THING, "__dict__": A_SEQUENCE, "__qualname__": A_TEXT, "__file__": A_TEXT,
 }  # fmt: skip
 """Attributes that are of one kind whatever has them."""
 _OF_ARRAYS: Final = {
-    "T": AN_ARRAY, "real": of_kind(ARRAY | NUMBER), "imag": of_kind(ARRAY | NUMBER), "flat": AN_ARRAY,
-    "shape": of_kind(SEQUENCE, frozenset([SHAPE])), "size": AN_INTEGER,
+    "T": AN_ARRAY, "real": of_kind(a.ARRAY | a.NUMBER), "imag": of_kind(a.ARRAY | a.NUMBER), "flat": AN_ARRAY,
+    "shape": of_kind(a.SEQUENCE, frozenset([SHAPE])), "size": AN_INTEGER,
+    "dtype": A_THING, "data": A_THING, "device": Abstract(a.DEVICE, 0, a.SAFE, 0, 0),
 }  # fmt: skip
 _THE_TENSOR: Final = frozenset("T mT H mH real imag values logits loss".split())
 """Attributes of a tensor, or of the named pair that a reduction gives, with the gradient of the tensor."""
-_WITHOUT_PARTS: Final = NUMBER | STRING | NONE | DTYPE | SIZE
+_WITHOUT_PARTS: Final = a.NUMBER | a.STRING | a.NONE | a.DTYPE | a.SIZE
 
 
 def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
@@ -199,14 +183,17 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return BOTTOM
     if (known := _PLAIN_ATTRIBUTES.get(word)) is not None:
         return known
-    if owner.references and kind & OTHER and all(map(is_foreign, owner.references)):
+    is_of_others = (
+        bool(owner.references) and kind & (a.OTHER | a.SEQUENCE) != 0 and all(map(is_foreign, owner.references))
+    )
+    if is_of_others and word not in DESCRIBING:
         return owner
     result = BOTTOM
-    rest = kind & ~(TENSOR | ARRAY | NONE)
-    if kind & TENSOR:
+    rest = kind & ~(a.TENSOR | a.ARRAY | a.NONE)
+    if kind & a.TENSOR:
         result = _of_tensor(owner, word, at)
-    if kind & ARRAY and (not rest or word in _OF_ARRAYS):
-        result = join(result, _OF_ARRAYS.get(word, of_kind(OTHER | SEQUENCE | INTEGER)))
+    if kind & a.ARRAY and (not rest or word in _OF_ARRAYS):
+        result = join(result, _OF_ARRAYS.get(word, of_kind(a.OTHER | a.SEQUENCE | a.INTEGER)))
     if not rest:
         return result
     if not rest & ~_WITHOUT_PARTS:
@@ -214,18 +201,20 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     if word == "shape":
         return _A_SHAPE
     if word == "size":
-        return _A_SHAPE.but(kind=SIZE | SEQUENCE | INTEGER | OTHER)
+        return _A_SHAPE.but(kind=a.SIZE | a.SEQUENCE | a.INTEGER | a.OTHER)
     if word == "device":
         return join(
-            result, Abstract(DEVICE, 0, owner.device or SAFE | OF_ATTR, 0, 0, device_from=owner.device_from or at)
+            result, Abstract(a.DEVICE, 0, owner.device or a.SAFE | a.OF_ATTR, 0, 0, device_from=owner.device_from or at)
         )
-    if word == "data" and kind & TENSOR:
+    if word == "data" and kind & a.TENSOR:
         return join(result, part_of_unknown(owner, at).detached())
     if word == "dtype":
-        return join(result, Abstract(DTYPE | OTHER, 0, 0, ANY_DTYPE, 0))
+        return join(result, Abstract(a.DTYPE | a.OTHER, 0, 0, a.ANY_DTYPE, 0))
     return join(result, part_of_unknown(owner, at))
 
 
+DESCRIBING: Final = frozenset("shape size dtype device".split())
+"""Attributes that mean the same whatever has them."""
 _OF_PLAIN: Final = {"real": A_NUMBER, "imag": A_NUMBER, "numerator": AN_INTEGER, "denominator": AN_INTEGER}
 
 
@@ -238,19 +227,19 @@ _METHODS_OF_NUMBERS: Final = frozenset(
 def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
     """Return an attribute of a tensor, by the words that all versions of torch have."""
     if word == "shape":
-        return of_kind(SIZE)
+        return of_kind(a.SIZE)
     if word == "device":
-        return Abstract(DEVICE, 0, owner.device, 0, 0, NO_REFERENCES, None, owner.device_from)
+        return Abstract(a.DEVICE, 0, owner.device, 0, 0, a.NO_REFERENCES, None, owner.device_from)
     if word == "dtype":
-        return Abstract(DTYPE, 0, 0, owner.dtype, 0)
-    live = owner.but(kind=TENSOR, references=NO_REFERENCES)
+        return Abstract(a.DTYPE, 0, 0, owner.dtype, 0)
+    live = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word in _THE_TENSOR:
         return live
     if word in ("data", "grad"):
         held = live.detached()
         return join(held, NOTHING) if word == "grad" else held
     if word == "indices":
-        return live.detached().but(dtype=INT64)
+        return live.detached().but(dtype=a.INT64)
     if word in NO_TENSOR and word not in _METHODS_OF_NUMBERS:
         return of_kind(NO_TENSOR[word])
-    return A_THING if word in METHODS or word == "size" else unknown(OF_ATTR, at)
+    return A_THING if word in METHODS or word == "size" else unknown(a.OF_ATTR, at)

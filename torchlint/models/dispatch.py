@@ -40,32 +40,8 @@ from torchlint.models.tensor_results import tensor_attribute, tensor_method, tor
 from torchlint.models.torch_objects import torch_object_call
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import Node
-from torchlint.values.abstract import (
-    A_NUMBER,
-    A_TEXT,
-    AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    DTYPE_NAMES,
-    MODULE,
-    NONE,
-    NUMBER,
-    OTHER,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-    TENSOR,
-    Abstract,
-    join,
-    of_kind,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_NUMBER, A_TEXT, AN_INTEGER, BOTTOM, Abstract, join, of_kind
 from torchlint.values.asking import Asker, CallSite, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
@@ -122,7 +98,7 @@ def library_object_call(site: CallSite, owner: Abstract, reference: LibraryInsta
     name = canonical(reference.name)
     reference = reference if name == reference.name else reference._replace(name=name)
     found = python_object_call(site, reference, path)
-    if found is None and name.startswith("torch.nn.") and owner.kind & MODULE:
+    if found is None and name.startswith("torch.nn.") and owner.kind & a.MODULE:
         found = module_calls.layer_call(site, owner, reference, path)
     if found is None and name.startswith(_GIVING_THE_FUNCTION):
         found = site.value(0, None, path)
@@ -133,7 +109,7 @@ def library_object_call(site: CallSite, owner: Abstract, reference: LibraryInsta
         )
     if found is None:
         found = library_instance_call(site, owner, reference, path)
-    if found is None and owner.kind & MODULE:
+    if found is None and owner.kind & a.MODULE:
         found = _loaded_network(site, owner, path)
     return found if found is not None else unknown_call(site, path)
 
@@ -153,19 +129,19 @@ def _loaded_network(site: CallSite, owner: Abstract, path: Path) -> Abstract:
     """Return what a module gives that a library made: of some form, with a gradient unless it is frozen."""
     if not site.asker.presumes(Presumption.NETWORK):
         return unknown_call(site, path)
-    operands = [each for each in site.operands() if each.kind & TENSOR]
+    operands = [each for each in site.operands() if each.kind & a.TENSOR]
     made = module_calls.output(site, owner, operands)
-    return descend(made.but(kind=ANY & ~(MODULE | NONE), dtype=ANY_DTYPE), path)
+    return descend(made.but(kind=a.ANY & ~(a.MODULE | a.NONE), dtype=a.ANY_DTYPE), path)
 
 
 def custom_function_call(site: CallSite, path: Path) -> Abstract:
     """Return what ``apply`` of a function gives that has its own backward: with the gradients of its operands."""
-    operands = [each for each in site.operands() if each.kind & TENSOR]
+    operands = [each for each in site.operands() if each.kind & a.TENSOR]
     if not operands:
         return unknown_call(site, path)
     made = combined(site.asker, operands, site.node, site.context, numbers=True)
-    kind = TENSOR | SEQUENCE if site.asker.oracle is Oracle.PROOF else TENSOR
-    made = made.but(kind=kind, dtype=ANY_DTYPE, rank=ANY_RANK)
+    kind = a.TENSOR | a.SEQUENCE if site.asker.oracle is Oracle.PROOF else a.TENSOR
+    made = made.but(kind=kind, dtype=a.ANY_DTYPE, rank=a.ANY_RANK)
     return descend(site.asker.under(made, site.node, site.context), path)
 
 
@@ -177,10 +153,10 @@ def method_call(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
         found = _of_reference(site, owner, reference, word, path)
         if found is not None:
             value = join(value, found)
-            answered |= owner.kind & (OTHER | MODULE) or owner.kind
+            answered |= owner.kind & (a.OTHER | a.MODULE) or owner.kind
     rest = owner.kind & ~answered
-    if answered and owner.kind & OTHER and all(package_of(getattr(e, "name", "")) for e in owner.references):
-        rest = 0 if owner.kind != ANY else rest
+    if answered and owner.kind & a.OTHER and all(package_of(getattr(e, "name", "")) for e in owner.references):
+        rest = 0 if owner.kind != a.ANY else rest
     if not rest:
         return value if value.kind or answered else unknown_call(site, path)
     return join(value, _by_kind(site, owner if rest == owner.kind else owner.but(kind=rest), word, path))
@@ -215,52 +191,52 @@ def _of_instance(
     found = python_object_method(site, reference, word, path)
     if found is None:
         found = library_method(site, owner, reference, word, path)
-    if found is None and owner.kind == MODULE and word == "forward":
+    if found is None and owner.kind == a.MODULE and word == "forward":
         return library_object_call(site, owner, reference, path)
-    if found is None and owner.kind == MODULE and word not in MODULE_METHODS | CONTAINER_READS:
+    if found is None and owner.kind == a.MODULE and word not in MODULE_METHODS | CONTAINER_READS:
         return module_calls.network_call(site, path, owner)
     return found
 
 
-_ONE_BY_ONE: Final = TENSOR | NONE | ARRAY | SEQUENCE | NUMBER | STRING | SIZE
+_ONE_BY_ONE: Final = a.TENSOR | a.NONE | a.ARRAY | a.SEQUENCE | a.NUMBER | a.STRING | a.SIZE
 """Kinds whose methods are known, so that what a mixture gives is what each gives."""
 
 
 def _by_kind(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     kind = owner.kind
-    if kind == ANY or (kind & TENSOR and kind & ~_ONE_BY_ONE):
+    if kind == a.ANY or (kind & a.TENSOR and kind & ~_ONE_BY_ONE):
         return _of_unknown(site, owner, word, path)
-    value, is_known = BOTTOM, kind == NONE
-    for part in (TENSOR, ARRAY, SEQUENCE | SIZE, STRING, MODULE, NUMBER, DEVICE | DTYPE):
+    value, is_known = BOTTOM, kind == a.NONE
+    for part in (a.TENSOR, a.ARRAY, a.SEQUENCE | a.SIZE, a.STRING, a.MODULE, a.NUMBER, a.DEVICE | a.DTYPE):
         if not kind & part:
             continue
         found = _of_one_kind(site, owner.but(kind=kind & part), part, word, path)
         if found is not None:
             value, is_known = join(value, found), True
-    if kind & OTHER or not is_known:
+    if kind & a.OTHER or not is_known:
         return join(value, unknown_call(site, path, (owner,)))
     return value
 
 
 def _of_one_kind(site: CallSite, owner: Abstract, part: int, word: str, path: Path) -> Abstract | None:
-    if part == TENSOR:
+    if part == a.TENSOR:
         return tensor_method(site, owner, word, path)
-    if part == ARRAY:
+    if part == a.ARRAY:
         return array_method(word, path)
-    if part == SEQUENCE | SIZE:
+    if part == a.SEQUENCE | a.SIZE:
         return container_method(site, owner, word, path)
-    if part == STRING:
+    if part == a.STRING:
         return text_method(site, owner, word, path)
-    if part == MODULE:
+    if part == a.MODULE:
         return module_method(site, owner, word, path)
-    if part == NUMBER:
+    if part == a.NUMBER:
         return descend(_OF_NUMBERS.get(word, A_NUMBER), path)
     return A_NUMBER if word.startswith("is_") else None
 
 
 _OF_NUMBERS: Final = {
-    "bit_length": AN_INTEGER, "is_integer": of_kind(SCALAR), "hex": A_TEXT, "item": A_NUMBER,
-    "as_integer_ratio": of_kind(SEQUENCE), "to_bytes": A_TEXT, "tolist": A_NUMBER,
+    "bit_length": AN_INTEGER, "is_integer": of_kind(a.SCALAR), "hex": A_TEXT, "item": A_NUMBER,
+    "as_integer_ratio": of_kind(a.SEQUENCE), "to_bytes": A_TEXT, "tolist": A_NUMBER,
 }  # fmt: skip
 
 
@@ -277,52 +253,54 @@ _MOVES: Final = frozenset("cpu cuda to type xpu npu mps".split()) | frozenset(CA
 _OF_TEXTS: Final = frozenset("format join strip lower upper encode decode".split())
 _GIVING_ITSELF: Final = frozenset("eval train share_memory".split())
 _GIVING_NUMBERS: Final = frozenset("item data_ptr dim numel nelement get_device".split())
-_NO_CARRIER: Final = TENSOR | ARRAY | SEQUENCE | OTHER | MODULE
+_NO_CARRIER: Final = a.TENSOR | a.ARRAY | a.SEQUENCE | a.OTHER | a.MODULE
 
 
 def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what a method gives of something that may be anything: its word says what it is, but in a proof."""
     if site.asker.oracle is Oracle.PROOF:
         return unknown_call(site, path, (owner,))
-    like = Abstract(ANY, owner.grad or SAFE, owner.device or SAFE, references=frozenset(), grad_from=owner.grad_from)
+    like = Abstract(
+        a.ANY, owner.grad or a.SAFE, owner.device or a.SAFE, references=frozenset(), grad_from=owner.grad_from
+    )
     like = like.but(device_from=owner.device_from)
     if word in CONTAINER_READS and site.receiver is not None:
         if word == "values" and not path:
             return like
         return container_method(site, owner, word, path) or unknown_call(site, path, (owner,))
     if word == "numpy":
-        return descend(of_kind(ARRAY), path)
+        return descend(of_kind(a.ARRAY), path)
     if word in _GIVING_NUMBERS:
-        return of_kind(NUMBER) if not path else A_NUMBER
+        return of_kind(a.NUMBER) if not path else A_NUMBER
     if word == "tolist":
-        return of_kind(NUMBER | SEQUENCE)
+        return of_kind(a.NUMBER | a.SEQUENCE)
     if word in _OF_TEXTS:
         return A_TEXT
     if word == "size":
-        return of_kind(SIZE | SEQUENCE | NUMBER)
+        return of_kind(a.SIZE | a.SEQUENCE | a.NUMBER)
     if word in _MOVES:
-        either = owner.but(kind=_NO_CARRIER) if owner.kind == ANY else owner
+        either = owner.but(kind=_NO_CARRIER) if owner.kind == a.ANY else owner
         return moved(site, either, word, path)
     if word in _GIVING_ITSELF:
         return descend(owner, path)
     if word in ONLY_OF_MODULES:
-        found = module_method(site, owner.but(kind=MODULE, grad=0), word, path)
+        found = module_method(site, owner.but(kind=a.MODULE, grad=0), word, path)
         return found if found is not None else unknown_call(site, path, (owner,))
     if word in METHODS or word in _DISTINCT:
         return _as_tensor(site, owner, word, path)
     if word in ("sample", "sample_n"):
         return descend(like.detached(), path)
-    if word in CONTAINER_METHODS and owner.kind != ANY:
+    if word in CONTAINER_METHODS and owner.kind != a.ANY:
         return container_method(site, owner, word, path) or unknown_call(site, path, (owner,))
     return unknown_call(site, path, (owner,))
 
 
 def _as_tensor(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what a method gives that tensors have: a tensor where only they have it, else something like it."""
-    value = tensor_method(site, owner.but(kind=TENSOR, references=frozenset()), word, path)
-    if word in _DISTINCT or not value.kind & TENSOR:
+    value = tensor_method(site, owner.but(kind=a.TENSOR, references=frozenset()), word, path)
+    if word in _DISTINCT or not value.kind & a.TENSOR:
         return value
-    return value.but(kind=ANY & ~(NONE | MODULE), dtype=ANY_DTYPE)
+    return value.but(kind=a.ANY & ~(a.NONE | a.MODULE), dtype=a.ANY_DTYPE)
 
 
 # ---------------------------------------------------------------------- attributes
@@ -344,7 +322,7 @@ def library_attribute(
         return descend(plain_attribute(owner, word, at), path)
     name = canonical(reference.name)
     if name == "torch.nn.Parameter":
-        return descend(tensor_attribute(owner.but(kind=TENSOR), word, at), path)
+        return descend(tensor_attribute(owner.but(kind=a.TENSOR), word, at), path)
     found: Abstract | None = None
     if is_distribution(name):
         return distribution_part(asker, reference, word, path, at, context)
@@ -354,7 +332,7 @@ def library_attribute(
         return data_attribute(asker, reference, word, path, at, context)
     elif name == PACKED:
         found = _of_packed(owner, word, path)
-    elif owner.kind == MODULE:
+    elif owner.kind == a.MODULE:
         return module_attribute(asker, owner, reference, word, path, at, context)
     if found is None:
         found = python_object_attribute(asker, reference, word, path, at, context)
@@ -367,17 +345,17 @@ def _named(name: str) -> Abstract:
     """Return what a dotted name of a library stands for: a dtype, a number, a text, else a function or class."""
     own: frozenset[Reference] = frozenset([LibraryRef(name)])
     word = leaf(name)
-    if name == f"torch.{word}" and word in DTYPE_NAMES:
-        return Abstract(DTYPE, 0, 0, DTYPE_NAMES[word], 0, own)
+    if name == f"torch.{word}" and word in a.DTYPE_NAMES:
+        return Abstract(a.DTYPE, 0, 0, a.DTYPE_NAMES[word], 0, own)
     if name in _NUMBERS:
-        return of_kind(SCALAR)
+        return of_kind(a.SCALAR)
     if name in _TEXTS:
         return A_TEXT
-    return of_kind(OTHER, own)
+    return of_kind(a.OTHER, own)
 
 
 def _of_packed(owner: Abstract, word: str, path: Path) -> Abstract | None:
     """Return a part of a packed sequence: its data has the gradient of what was packed."""
     if word == "data":
-        return descend(owner.but(kind=TENSOR, references=frozenset()), path)
-    return Abstract(TENSOR, SAFE, SAFE) if word in ("batch_sizes", "sorted_indices", "unsorted_indices") else None
+        return descend(owner.but(kind=a.TENSOR, references=frozenset()), path)
+    return Abstract(a.TENSOR, a.SAFE, a.SAFE) if word in ("batch_sizes", "sorted_indices", "unsorted_indices") else None

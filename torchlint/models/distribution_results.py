@@ -8,22 +8,8 @@ from torchlint.models.descent import descend
 from torchlint.models.library_rows import leaf
 from torchlint.models.operation_sets import DISTRIBUTIONS
 from torchlint.semantic.graph import Node
-from torchlint.values.abstract import (
-    A_THING,
-    FLOATING,
-    INTEGRAL,
-    NO_REFERENCES,
-    OF_CALL,
-    OTHER,
-    SAFE,
-    SIZE,
-    TENSOR,
-    Abstract,
-    join_all,
-    of_kind,
-    tensor,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_THING, Abstract, join_all, of_kind, tensor, unknown
 from torchlint.values.asking import Asker, CallSite, Path
 from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef
@@ -40,7 +26,7 @@ def is_distribution(name: str) -> bool:
 def distribution_made(site: CallSite, name: str, path: Path) -> Abstract:
     """Return a distribution."""
     own = LibraryInstanceRef(f"torch.distributions.{leaf(name)}", site.node, site.context)
-    return descend(of_kind(OTHER, frozenset([own])), path)
+    return descend(of_kind(a.OTHER, frozenset([own])), path)
 
 
 def distribution_part(
@@ -49,18 +35,18 @@ def distribution_part(
     """Return what a method or an attribute of a distribution gives, by what the distribution was made of."""
     row = DISTRIBUTIONS.get(leaf(reference.name), {})
     if reference.made is None:
-        made = tensor(SAFE | OF_CALL, SAFE | OF_CALL, FLOATING, grad_from=at, device_from=at)
+        made = tensor(a.SAFE | a.OF_CALL, a.SAFE | a.OF_CALL, a.FLOATING, grad_from=at, device_from=at)
     else:
         made = parameters_of(asker, reference)
     if word in row.get("never", ()) or word in _NEVER:
-        return descend(made.detached().but(dtype=FLOATING | INTEGRAL), path)
+        return descend(made.detached().but(dtype=a.FLOATING | a.INTEGRAL), path)
     if word in row.get("live", ()) or word in _LIVE:
         return descend(asker.under(made, at, context), path)
     if word in ("batch_shape", "event_shape"):
-        return descend(of_kind(SIZE), path)
+        return descend(of_kind(a.SIZE), path)
     if word == "expand":
-        return descend(of_kind(OTHER, frozenset([reference])), path)
-    return descend(A_THING if word in row.get("other", ()) else unknown(OF_CALL, at), path)
+        return descend(of_kind(a.OTHER, frozenset([reference])), path)
+    return descend(A_THING if word in row.get("other", ()) else unknown(a.OF_CALL, at), path)
 
 
 def parameters_of(asker: Asker, reference: LibraryInstanceRef) -> Abstract:
@@ -69,8 +55,8 @@ def parameters_of(asker: Asker, reference: LibraryInstanceRef) -> Abstract:
         return tensor()
     found: list[Abstract] = []
     for each in CallSite(asker, reference.made, reference.context).operands():
-        if each.kind & TENSOR:
-            found.append(each.but(kind=TENSOR, references=NO_REFERENCES))
+        if each.kind & a.TENSOR:
+            found.append(each.but(kind=a.TENSOR, references=a.NO_REFERENCES))
         inner = (one for one in each.references if isinstance(one, LibraryInstanceRef) and is_distribution(one.name))
         found += [parameters_of(asker, one) for one in inner if one.made is not reference.made]
-    return join_all(found).but(dtype=FLOATING) if found else tensor(dtype=FLOATING)
+    return join_all(found).but(dtype=a.FLOATING) if found else tensor(dtype=a.FLOATING)

@@ -10,37 +10,12 @@ from typing import Final
 
 from torchlint.models.combined_operands import combined
 from torchlint.models.dataset_results import presumed_batch
-from torchlint.models.descent import descend
+from torchlint.models.descent import DESCRIBING, descend
 from torchlint.models.library_rows import FOREIGN, leaf, package_of
 from torchlint.models.module_results import module_of
 from torchlint.models.unknown_results import unknown_call
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    A_THING,
-    AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    DEVICE,
-    MODULE,
-    NO_REFERENCES,
-    NONE,
-    NUMBER,
-    OPTION,
-    OTHER,
-    SAFE,
-    SEQUENCE,
-    STRING,
-    SURE,
-    TENSOR,
-    UINT8,
-    Abstract,
-    join,
-    join_all,
-    of_kind,
-    tensor,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, A_THING, AN_INTEGER, Abstract, join, join_all, of_kind, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
 
@@ -81,7 +56,7 @@ def _row(name: str) -> _Transfer | None:
 def foreign(name: str) -> Abstract:
     """Return what a library gives that has no tensors of torch: neither it nor any part of it is one."""
     own = frozenset([LibraryInstanceRef(package_of(name))])
-    return of_kind(OTHER | ARRAY | NUMBER | STRING | SEQUENCE | NONE, own)
+    return of_kind(a.OTHER | a.ARRAY | a.NUMBER | a.STRING | a.SEQUENCE | a.NONE, own)
 
 
 # ---------------------------------------------------------------------- modules
@@ -91,25 +66,25 @@ def _loaded(site: CallSite, name: str, path: Path) -> Abstract:
     if leaf(name) != "create_model" and not _TORCH_MODEL.fullmatch(leaf(made)):
         return _of_transformers(site, name, path)
     is_placed = bool(site.given.spread) or not _PLACING.isdisjoint(site.given.keywords)
-    device = SAFE | OPTION if is_placed else SAFE
-    return descend(module_of(made, site, SURE, device, site.node if is_placed else None), path)
+    device = a.SAFE | a.OPTION if is_placed else a.SAFE
+    return descend(module_of(made, site, a.SURE, device, site.node if is_placed else None), path)
 
 
 def _of_transformers(site: CallSite, name: str, path: Path) -> Abstract:
     """Return what the rest of such libraries gives: tokenizers, schedulers, pipelines, by their class."""
     own = name.rpartition(".")[0] if leaf(name) in _LOADING else name
     if leaf(own)[:1].isupper() or leaf(name) == "pipeline":
-        return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(own, site.node, site.context)])), path)
+        return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(own, site.node, site.context)])), path)
     return unknown_call(site, path)
 
 
 def _vision_model(site: CallSite, name: str, path: Path) -> Abstract:
-    return site.asker.along(module_of(name, site, SURE, SAFE), path, site.node, site.context)
+    return site.asker.along(module_of(name, site, a.SURE, a.SAFE), path, site.node, site.context)
 
 
 # ---------------------------------------------------------------------- pictures and sound
 def _object(site: CallSite, name: str, path: Path) -> Abstract:
-    return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
+    return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
 
 
 def _transform(site: CallSite, name: str, path: Path) -> Abstract:
@@ -128,18 +103,18 @@ def _image(site: CallSite, word: str, path: Path) -> Abstract:
     What is not known to be a tensor is a picture of a data set, or an array: what is made of it is on the host.
     """
     if word in _WITHOUT_TENSOR:
-        return descend(of_kind(OTHER | SEQUENCE | NUMBER), path)
+        return descend(of_kind(a.OTHER | a.SEQUENCE | a.NUMBER), path)
     if word in _HOLDING and not site.asker.presumes(Presumption.LOADER):
         return unknown_call(site, path)
     if word in _CUTTING:
         return A_SEQUENCE if not path else _image(site, "crop", path[1:])
     image = site.value(0)
-    if image is None or not image.kind & TENSOR or image.kind == ANY:
-        if site.asker.presumes(Presumption.LOADER) or image is None or not image.kind & TENSOR:
-            kind = TENSOR if word in _MAKING_TENSORS else TENSOR | OTHER | ARRAY
-            return descend(Abstract(kind, SAFE, SAFE), path)
+    if image is None or not image.kind & a.TENSOR or image.kind == a.ANY:
+        if site.asker.presumes(Presumption.LOADER) or image is None or not image.kind & a.TENSOR:
+            kind = a.TENSOR if word in _MAKING_TENSORS else a.TENSOR | a.OTHER | a.ARRAY
+            return descend(Abstract(kind, a.SAFE, a.SAFE), path)
         return unknown_call(site, path)
-    made = image.but(kind=TENSOR, rank=ANY_RANK, dtype=ANY_DTYPE, references=NO_REFERENCES)
+    made = image.but(kind=a.TENSOR, rank=a.ANY_RANK, dtype=a.ANY_DTYPE, references=a.NO_REFERENCES)
     return descend(site.asker.under(made, site.node, site.context), path)
 
 
@@ -153,7 +128,7 @@ def _host_tensor(_: CallSite, __: str, path: Path) -> Abstract:
 
 
 def _host_picture(_: CallSite, __: str, path: Path) -> Abstract:
-    return descend(tensor(dtype=UINT8), path)
+    return descend(tensor(dtype=a.UINT8), path)
 
 
 def _waveform(_: CallSite, __: str, path: Path) -> Abstract:
@@ -174,9 +149,9 @@ def _computed(site: CallSite, _: str, path: Path) -> Abstract:
 
 
 def _combined(site: CallSite) -> Abstract:
-    operands = [each.plain() for each in site.operands() if each.kind & TENSOR]
+    operands = [each.plain() for each in site.operands() if each.kind & a.TENSOR]
     made = combined(site.asker, operands, site.node, site.context, numbers=True)
-    return made.but(rank=ANY_RANK, dtype=ANY_DTYPE)
+    return made.but(rank=a.ANY_RANK, dtype=a.ANY_DTYPE)
 
 
 # ---------------------------------------------------------------------- training
@@ -194,15 +169,15 @@ def _prepared(site: CallSite, _: str, path: Path) -> Abstract:
 
 
 def _placed_by_run(site: CallSite, value: Abstract) -> Abstract:
-    return value.but(device=SAFE | OPTION, device_from=site.node) if value.kind == MODULE else value
+    return value.but(device=a.SAFE | a.OPTION, device_from=site.node) if value.kind == a.MODULE else value
 
 
 def _environments(_: CallSite, name: str, __: Path) -> Abstract:
-    return of_kind(OTHER, frozenset([LibraryInstanceRef(name if "Vec" in name else "gymnasium.Env")]))
+    return of_kind(a.OTHER, frozenset([LibraryInstanceRef(name if "Vec" in name else "gymnasium.Env")]))
 
 
 def _arrays(_: CallSite, __: str, path: Path) -> Abstract:
-    return descend(of_kind(ARRAY | NUMBER | SEQUENCE), path)
+    return descend(of_kind(a.ARRAY | a.NUMBER | a.SEQUENCE), path)
 
 
 def _predictor(site: CallSite, name: str, path: Path) -> Abstract:
@@ -248,9 +223,9 @@ def library_instance_call(
         return _image(site, leaf(name), path)
     if name.startswith(("torchaudio.transforms.", "einops.layers.")):
         return _computed(site, name, path)
-    if name.startswith("diffusers.") and not owner.kind & MODULE:  # a pipeline runs without grad
+    if name.startswith("diffusers.") and not owner.kind & a.MODULE:  # a pipeline runs without grad
         return _without_grad(site, path)
-    if name.startswith("transformers.") and not owner.kind & MODULE:
+    if name.startswith("transformers.") and not owner.kind & a.MODULE:
         return _tokens(site, path)
     if name.startswith(("ultralytics.", "detectron2.")):
         return _without_grad(site, path)
@@ -264,7 +239,9 @@ def library_instance_call(
 def _without_grad(site: CallSite, path: Path) -> Abstract:
     if not site.asker.presumes(Presumption.KEPT):
         return unknown_call(site, path)
-    made = Abstract(ANY & ~MODULE, SAFE, SAFE | OPTION, ANY_DTYPE, ANY_RANK, NO_REFERENCES, None, site.node)
+    made = Abstract(
+        a.ANY & ~a.MODULE, a.SAFE, a.SAFE | a.OPTION, a.ANY_DTYPE, a.ANY_RANK, a.NO_REFERENCES, None, site.node
+    )
     return descend(made, path)
 
 
@@ -273,8 +250,10 @@ def _tokens(site: CallSite, path: Path) -> Abstract:
     if not site.asker.presumes(Presumption.KEPT):
         return unknown_call(site, path)
     asked = bool(site.given.spread) or "return_tensors" in site.given.keywords
-    kind = ANY & ~MODULE if asked else ANY & ~(MODULE | TENSOR)
-    return descend(Abstract(kind, SAFE, SAFE) if asked else of_kind(OTHER | SEQUENCE | NUMBER | STRING), path)
+    kind = a.ANY & ~a.MODULE if asked else a.ANY & ~(a.MODULE | a.TENSOR)
+    return descend(
+        Abstract(kind, a.SAFE, a.SAFE) if asked else of_kind(a.OTHER | a.SEQUENCE | a.NUMBER | a.STRING), path
+    )
 
 
 def library_method(
@@ -289,22 +268,22 @@ def library_method(
     if name == "accelerate.Accelerator":
         return _of_accelerator(site, word, path)
     if name == "lightning.Trainer" and word == "predict":
-        return A_SEQUENCE if not path else descend(Abstract(ANY, SAFE, SAFE), path[1:])
+        return A_SEQUENCE if not path else descend(Abstract(a.ANY, a.SAFE, a.SAFE), path[1:])
     if (
         word in ("generate", "sample")
-        and owner.kind == MODULE
+        and owner.kind == a.MODULE
         and package_of(name) in ("transformers", "diffusers", "peft")
     ):
         if not site.asker.presumes(Presumption.NETWORK):
             return unknown_call(site, path)
-        made = Abstract(ANY & ~MODULE, SAFE, owner.device or SAFE, device_from=owner.device_from)
+        made = Abstract(a.ANY & ~a.MODULE, a.SAFE, owner.device or a.SAFE, device_from=owner.device_from)
         return descend(made, path)
-    if name.startswith("transformers.") and not owner.kind & MODULE:
+    if name.startswith("transformers.") and not owner.kind & a.MODULE:
         return _tokens(site, path) if word in ("encode", "batch_encode_plus", "encode_plus", "pad") else None
     if name.startswith("sentence_transformers.") and word.startswith("encode"):
         if site.given.spread or site.given.keywords.keys() & {"convert_to_tensor", "convert_to_numpy"}:
             return _without_grad(site, path)
-        return descend(of_kind(ARRAY | SEQUENCE), path)
+        return descend(of_kind(a.ARRAY | a.SEQUENCE), path)
     if name.startswith(("ultralytics.", "detectron2.")) and word in ("predict", "track", "val"):
         return _without_grad(site, path)
     if name.startswith("torchmetrics.") and word in ("compute", "update", "forward"):
@@ -317,18 +296,18 @@ _SIMULATED: Final = ("gymnasium", "gym", "pettingzoo")
 
 def _of_environment(name: str, word: str, path: Path) -> Abstract:
     """Return what a method of an environment gives: arrays, or tuples and dicts of them, and numbers."""
-    seen, said = foreign(name).but(kind=ARRAY | SEQUENCE), foreign(name)
+    seen, said = foreign(name).but(kind=a.ARRAY | a.SEQUENCE), foreign(name)
     if word == "sample":
-        return descend(foreign(name).but(kind=ARRAY | NUMBER | SEQUENCE), path)
+        return descend(foreign(name).but(kind=a.ARRAY | a.NUMBER | a.SEQUENCE), path)
     if word == "reset" and "Vec" in name and not path:
-        return foreign(name).but(kind=ARRAY | SEQUENCE)
+        return foreign(name).but(kind=a.ARRAY | a.SEQUENCE)
     if word not in ("reset", "step"):
         return said
     if not path:
-        return foreign(name).but(kind=SEQUENCE if word == "step" else SEQUENCE | ARRAY)
+        return foreign(name).but(kind=a.SEQUENCE if word == "step" else a.SEQUENCE | a.ARRAY)
     if path[0] == 0:
-        return seen if len(path) == 1 else descend(foreign(name).but(kind=ARRAY | NUMBER | SEQUENCE), path[1:])
-    return of_kind(ARRAY | NUMBER) if word == "step" and path[0] in (1, 2, 3) else said
+        return seen if len(path) == 1 else descend(foreign(name).but(kind=a.ARRAY | a.NUMBER | a.SEQUENCE), path[1:])
+    return of_kind(a.ARRAY | a.NUMBER) if word == "step" and path[0] in (1, 2, 3) else said
 
 
 _GENERATING = frozenset({"transformers", "diffusers", "peft"})
@@ -340,14 +319,14 @@ def _of_accelerator(site: CallSite, word: str, path: Path) -> Abstract | None:
         return _prepared(site, word, path)
     if word in ("unwrap_model", "gather", "gather_for_metrics", "pad_across_processes", "reduce"):
         return site.value(0, None, path)
-    return of_kind(NONE | OTHER) if word in ("backward", "wait_for_everyone", "print", "accumulate") else None
+    return of_kind(a.NONE | a.OTHER) if word in ("backward", "wait_for_everyone", "print", "accumulate") else None
 
 
 def library_instance_attribute(reference: LibraryInstanceRef, word: str) -> Abstract | None:
     """Return an attribute of an object of a library; None where that is not known."""
     name = reference.name
     if package_of(name) in FOREIGN:
-        return foreign(name)
+        return None if word in DESCRIBING else foreign(name)
     if name == "accelerate.Accelerator" and word == "device":
-        return Abstract(DEVICE, 0, SAFE | OPTION, 0, 0)
+        return Abstract(a.DEVICE, 0, a.SAFE | a.OPTION, 0, 0)
     return A_THING if name.startswith("transformers.") and word in ("tokenizer", "image_processor") else None

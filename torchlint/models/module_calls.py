@@ -7,31 +7,8 @@ from torchlint.models.descent import descend, truth_of
 from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
 from torchlint.models.unknown_results import unknown_call
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    FLOATING,
-    INT64,
-    MODULE,
-    MODULE_OUT,
-    NO_REFERENCES,
-    NONE,
-    NOTHING,
-    OF_MODEL,
-    OF_PARAM,
-    OPTION,
-    OTHER,
-    RANKS,
-    SAFE,
-    SEQUENCE,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-    join_all,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, join_all
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
 
@@ -46,17 +23,17 @@ def output(site: CallSite, owner: Abstract, operands: list[Abstract], has_live: 
     What is given what is on the host, and may be there, is there: the operands of a layer meet on one device.
     """
     given = combined(site.asker, operands, site.node, site.context, numbers=True)
-    grad, grad_from = given.grad or SAFE, given.grad_from
+    grad, grad_from = given.grad or a.SAFE, given.grad_from
     if has_live and is_live(owner):
-        bits = owner.grad & ~(SAFE | SURE)
-        bits = bits & ~OF_PARAM | (OF_MODEL if bits & OF_PARAM else 0)
-        own = bits if bits and not owner.grad & SURE else MODULE_OUT
-        grad = own | (grad if owner.grad & SAFE else 0)
+        bits = owner.grad & ~(a.SAFE | a.SURE)
+        bits = bits & ~a.OF_PARAM | (a.OF_MODEL if bits & a.OF_PARAM else 0)
+        own = bits if bits and not owner.grad & a.SURE else a.MODULE_OUT
+        grad = own | (grad if owner.grad & a.SAFE else 0)
         grad_from = site.node
-    device, origin = (given.device or SAFE) | (owner.device or SAFE), given.device_from or owner.device_from
-    if given.device == SAFE and (owner.device or SAFE) & SAFE:
-        device, origin = SAFE, None
-    made = Abstract(TENSOR, grad, device, FLOATING, ANY_RANK, NO_REFERENCES, grad_from, origin)
+    device, origin = (given.device or a.SAFE) | (owner.device or a.SAFE), given.device_from or owner.device_from
+    if given.device == a.SAFE and (owner.device or a.SAFE) & a.SAFE:
+        device, origin = a.SAFE, None
+    made = Abstract(a.TENSOR, grad, device, a.FLOATING, a.ANY_RANK, a.NO_REFERENCES, grad_from, origin)
     return site.asker.under(made, site.node, site.context)
 
 
@@ -69,20 +46,20 @@ def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, p
         if inner is None or not inner.kind:
             return network_call(site, path, owner)
         placed = inner.but(
-            device=inner.device | owner.device & ~SAFE, device_from=inner.device_from or owner.device_from
+            device=inner.device | owner.device & ~a.SAFE, device_from=inner.device_from or owner.device_from
         )
         return site.asker.call_of(placed, site.node, path, site.context)
     if name == "torch.nn.Module" or name in MODULE_CONTAINERS - {"torch.nn.Sequential"}:
         return network_call(site, path, owner)
     packed = _packed_operand(site)
-    operands = [packed] if packed is not None else [each for each in site.operands() if each.kind & TENSOR]
+    operands = [packed] if packed is not None else [each for each in site.operands() if each.kind & a.TENSOR]
     live = has_parameters(name, maker)
     if word in PASSING:
         passed = site.value(0, "input", path)
         return passed if passed is not None else unknown_call(site, path)
     result = output(site, owner, operands, live)
     if word in PLAIN and operands:
-        result = result.but(dtype=join_all(operands).dtype or FLOATING)
+        result = result.but(dtype=join_all(operands).dtype or a.FLOATING)
     return _in_form(site, result, word, maker, packed is not None, path)
 
 
@@ -91,7 +68,7 @@ def _packed_operand(site: CallSite) -> Abstract | None:
     first = site.value(0)
     if first is None or not any(getattr(each, "name", "") == PACKED for each in first.references):
         return None
-    return first.but(kind=TENSOR, references=NO_REFERENCES)
+    return first.but(kind=a.TENSOR, references=a.NO_REFERENCES)
 
 
 def _in_form(
@@ -114,7 +91,7 @@ def _in_form(
     if indices is not None and truth_of(indices) is not False:
         if not path:
             return A_SEQUENCE
-        return descend(result.detached().but(dtype=INT64) if path[0] == 1 else result, path[1:])
+        return descend(result.detached().but(dtype=a.INT64) if path[0] == 1 else result, path[1:])
     return descend(result, path)
 
 
@@ -124,7 +101,9 @@ def _recurrent(site: CallSite, result: Abstract, word: str, is_packed: bool, pat
         return A_SEQUENCE
     if path[0] == 0 and is_packed:
         own = LibraryInstanceRef(PACKED, site.node, site.context)
-        return site.asker.along(result.but(kind=OTHER, references=frozenset([own])), path[1:], site.node, site.context)
+        return site.asker.along(
+            result.but(kind=a.OTHER, references=frozenset([own])), path[1:], site.node, site.context
+        )
     if word == "LSTM" and path[0] == 1:
         return A_SEQUENCE if len(path) == 1 else descend(result, path[2:])
     if path[0] == ANY_ELEMENT and word == "LSTM":
@@ -135,11 +114,13 @@ def _recurrent(site: CallSite, result: Abstract, word: str, is_packed: bool, pat
 def _loss_rank(maker: CallSite | None) -> int:
     said = maker.value(None, "reduction") if maker is not None else None
     if maker is None or (said is not None and not said.references):
-        return ANY_RANK
+        return a.ANY_RANK
     if said is None:
-        return RANKS[0] if not any(word in maker.given.keywords for word in ("reduce", "size_average")) else ANY_RANK
+        return (
+            a.RANKS[0] if not any(word in maker.given.keywords for word in ("reduce", "size_average")) else a.ANY_RANK
+        )
     words = {getattr(each, "value", None) for each in said.references}
-    return RANKS[0] if words <= {"mean", "sum", "batchmean"} else ANY_RANK
+    return a.RANKS[0] if words <= {"mean", "sum", "batchmean"} else a.ANY_RANK
 
 
 def _of_last(site: CallSite, result: Abstract, maker: CallSite | None, path: Path) -> Abstract:
@@ -152,31 +133,31 @@ def _of_last(site: CallSite, result: Abstract, maker: CallSite | None, path: Pat
     if words and len(words) == len(references) and not any(each in _RECURRENT or each == _ATTENTION for each in words):
         return descend(result, path)
     is_strict = site.asker.presumes(Presumption.NETWORK)
-    kind = TENSOR | SEQUENCE | OTHER if is_strict else ANY & ~MODULE
-    return descend(result.but(kind=kind, dtype=ANY_DTYPE), path)
+    kind = a.TENSOR | a.SEQUENCE | a.OTHER if is_strict else a.ANY & ~a.MODULE
+    return descend(result.but(kind=kind, dtype=a.ANY_DTYPE), path)
 
 
 def network_call(site: CallSite, path: Path, owner: Abstract) -> Abstract:
     """Return what an unknown module gives, or what is named like one."""
     if not site.asker.presumes(Presumption.NETWORK):
         return unknown_call(site, path)
-    operands = [each for each in site.operands() if each.kind & TENSOR]
-    device = SAFE | OPTION
-    if operands and all(each.kind == TENSOR and each.device == SAFE for each in operands):
-        device = SAFE
+    operands = [each for each in site.operands() if each.kind & a.TENSOR]
+    device = a.SAFE | a.OPTION
+    if operands and all(each.kind == a.TENSOR and each.device == a.SAFE for each in operands):
+        device = a.SAFE
     for each in operands:
-        device |= each.device if each.kind == TENSOR else 0
-    device |= owner.device & ~(SAFE | OF_PARAM)
-    bit = OF_MODEL if owner.grad & OF_PARAM else OPTION
-    if owner.kind == MODULE and owner.grad == SAFE:
-        bit = join_all(operands).grad or SAFE
+        device |= each.device if each.kind == a.TENSOR else 0
+    device |= owner.device & ~(a.SAFE | a.OF_PARAM)
+    bit = a.OF_MODEL if owner.grad & a.OF_PARAM else a.OPTION
+    if owner.kind == a.MODULE and owner.grad == a.SAFE:
+        bit = join_all(operands).grad or a.SAFE
     made = Abstract(
-        ANY & ~(MODULE | NONE),
+        a.ANY & ~(a.MODULE | a.NONE),
         bit,
         device,
-        ANY_DTYPE,
-        ANY_RANK,
-        NO_REFERENCES,
+        a.ANY_DTYPE,
+        a.ANY_RANK,
+        a.NO_REFERENCES,
         site.node,
         owner.device_from or site.node,
     )

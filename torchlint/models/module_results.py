@@ -13,29 +13,13 @@ from torchlint.models.descent import descend, truth_of
 from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.tensor_moves import moved, place_of
 from torchlint.semantic.graph import Node
+from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_SEQUENCE,
     A_TEXT,
     AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
     BOTTOM,
-    CARRIES,
-    FLOATING,
-    INT64,
-    MODULE,
-    NO_REFERENCES,
-    NONE,
     NOTHING,
-    OF_ATTR,
-    OTHER,
-    RANKS,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SURE,
-    TENSOR,
     Abstract,
     join,
     join_all,
@@ -77,7 +61,7 @@ INTEGER_ATTRIBUTES: Final = frozenset(
 
 def is_live(module: Abstract) -> bool:
     """Whether parameters of a module may require grad."""
-    return not module.grad or module.grad & ~SAFE != 0
+    return not module.grad or module.grad & ~a.SAFE != 0
 
 
 # ---------------------------------------------------------------------- making
@@ -85,23 +69,23 @@ def module_made(site: CallSite, name: str, path: Path) -> Abstract:
     """Return a module of torch, or what a path leads to from one: members by position, key or name."""
     if name in MODULE_CONTAINERS and path and (found := _member(site, name, path)) is not None:
         return found
-    device, origin = SAFE, None
+    device, origin = a.SAFE, None
     wanted = site.value(None, "device")
-    if wanted is not None and wanted.kind != NONE:
+    if wanted is not None and wanted.kind != a.NONE:
         device, origin = place_of(wanted, site.node)
-    grad = SURE if has_parameters(name, site) else SAFE
+    grad = a.SURE if has_parameters(name, site) else a.SAFE
     if name in WRAPPING:
         inner = site.value(0, "module")
-        if inner is not None and inner.kind & MODULE:
-            grad, device, origin = inner.grad or SURE, inner.device or SAFE, inner.device_from
-    made = module_of(name, site, grad, device or SAFE, origin)
+        if inner is not None and inner.kind & a.MODULE:
+            grad, device, origin = inner.grad or a.SURE, inner.device or a.SAFE, inner.device_from
+    made = module_of(name, site, grad, device or a.SAFE, origin)
     return site.asker.along(made, path, site.node, site.context) if path else made
 
 
 def module_of(name: str, site: CallSite, grad: int, device: int, origin: Node | None = None) -> Abstract:
     """Return a module of a library's class that a call makes."""
     own: frozenset[Reference] = frozenset([LibraryInstanceRef(name, site.node, site.context)])
-    return Abstract(MODULE, grad, device, 0, 0, own, None, origin)
+    return Abstract(a.MODULE, grad, device, 0, 0, own, None, origin)
 
 
 def _member(site: CallSite, name: str, path: Path) -> Abstract | None:
@@ -115,7 +99,7 @@ def _member(site: CallSite, name: str, path: Path) -> Abstract | None:
     inner = (step, *path[1:])
     if name == "torch.nn.Sequential":
         only = given.positional[0] if len(given.positional) == 1 and not given.starred else None
-        if only is not None and asker.value(only, (), context).kind & SEQUENCE:
+        if only is not None and asker.value(only, (), context).kind & a.SEQUENCE:
             return asker.value(only, inner, context)
         return _of_arguments(site, inner)
     held = site.argument(0)
@@ -124,7 +108,7 @@ def _member(site: CallSite, name: str, path: Path) -> Abstract | None:
     value = asker.value(held, inner, context)
     if "Parameter" not in name or len(path) > 1:
         return value
-    return value if PARAMETER in value.references or not value.kind & TENSOR else as_parameter(value, site.node)
+    return value if PARAMETER in value.references or not value.kind & a.TENSOR else as_parameter(value, site.node)
 
 
 def _of_arguments(site: CallSite, path: Path) -> Abstract | None:
@@ -147,7 +131,14 @@ def _of_arguments(site: CallSite, path: Path) -> Abstract | None:
 def as_parameter(value: Abstract, at: Node) -> Abstract:
     """Return a tensor as a parameter, which requires grad."""
     return Abstract(
-        value.kind, SURE, value.device or SAFE, FLOATING, value.rank, frozenset([PARAMETER]), at, value.device_from
+        value.kind,
+        a.SURE,
+        value.device or a.SAFE,
+        a.FLOATING,
+        value.rank,
+        frozenset([PARAMETER]),
+        at,
+        value.device_from,
     )
 
 
@@ -177,8 +168,8 @@ def _some_have_parameters(maker: CallSite, depth: int) -> bool:
 
 
 def _may_have_parameters(member: Abstract, asker: Asker, depth: int) -> bool:
-    if not member.references or not member.must(MODULE):
-        return not member.must(OTHER) or not member.references
+    if not member.references or not member.must(a.MODULE):
+        return not member.must(a.OTHER) or not member.references
     for each in member.references:
         if not isinstance(each, LibraryInstanceRef):
             return True
@@ -192,10 +183,10 @@ def _may_have_parameters(member: Abstract, asker: Asker, depth: int) -> bool:
 def parameter_of(module: Abstract, at: Node) -> Abstract:
     """Return one parameter of a module: where the module is."""
     live = is_live(module)
-    grad = (SURE if live else 0) | (module.grad & SAFE) or SAFE
-    device = module.device or SAFE
+    grad = (a.SURE if live else 0) | (module.grad & a.SAFE) or a.SAFE
+    device = module.device or a.SAFE
     return Abstract(
-        TENSOR, grad, device, FLOATING, ANY_RANK, frozenset([PARAMETER]), at if live else None, module.device_from
+        a.TENSOR, grad, device, a.FLOATING, a.ANY_RANK, frozenset([PARAMETER]), at if live else None, module.device_from
     )
 
 
@@ -214,15 +205,17 @@ def module_attribute(
     maker = CallSite(asker, reference.made, reference.context) if reference.made is not None else None
     if word == "module" and name in WRAPPING and maker is not None:
         inner = maker.value(0, "module", path)
-        return inner if inner is not None else descend(unknown(OF_ATTR, at), path)
+        return inner if inner is not None else descend(unknown(a.OF_ATTR, at), path)
     if name in MODULE_CONTAINERS and maker is not None and (word.isdigit() or word not in _KNOWN_ATTRIBUTES):
         found = _member(maker, name, (f".{word}", *path))
         if found is not None and found.kind:
             return found
     if (known := _plain_module_attribute(owner, word, at, maker)) is not None:
         return asker.along(known, path, at, context)
-    place = owner.device or SAFE | OF_ATTR
-    part = Abstract(ANY, SAFE | OF_ATTR, place, ANY_DTYPE, ANY_RANK, NO_REFERENCES, at, owner.device_from or at)
+    place = owner.device or a.SAFE | a.OF_ATTR
+    part = Abstract(
+        a.ANY, a.SAFE | a.OF_ATTR, place, a.ANY_DTYPE, a.ANY_RANK, a.NO_REFERENCES, at, owner.device_from or at
+    )
     return descend(part, path)
 
 
@@ -236,13 +229,14 @@ def _plain_module_attribute(owner: Abstract, word: str, at: Node, maker: CallSit
             asked = maker.value(None, "bias") if word == "bias" else None
             if any(each is not None and truth_of(each) is False for each in (kept, asked)):
                 return NOTHING
-        return parameter_of(owner, at)
+        found = parameter_of(owner, at)
+        return join(found, NOTHING) if maker is None and word == "bias" else found
     if word in ("running_mean", "running_var"):
-        return tensor(SAFE, owner.device or SAFE, FLOATING, RANKS[1], None, owner.device_from)
+        return tensor(a.SAFE, owner.device or a.SAFE, a.FLOATING, a.RANKS[1], None, owner.device_from)
     if word == "num_batches_tracked":
-        return tensor(SAFE, owner.device or SAFE, INT64, RANKS[0], None, owner.device_from)
+        return tensor(a.SAFE, owner.device or a.SAFE, a.INT64, a.RANKS[0], None, owner.device_from)
     if word == "training":
-        return of_kind(SCALAR)
+        return of_kind(a.SCALAR)
     return AN_INTEGER if word in INTEGER_ATTRIBUTES else None
 
 
@@ -272,7 +266,7 @@ def _itself(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     elif word == "requires_grad_":
         wanted = site.value(0, "requires_grad")
         answer = True if wanted is None else truth_of(wanted)
-        after = owner.but(grad=SURE if answer else SAFE if answer is False else SURE | SAFE)
+        after = owner.but(grad=a.SURE if answer else a.SAFE if answer is False else a.SURE | a.SAFE)
     else:
         after = owner
     if not path:
@@ -281,7 +275,7 @@ def _itself(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     if source is None:
         return site.asker.along(after, path, site.node, site.context)
     inner = site.asker.value(source, path, site.context)
-    if not inner.kind & CARRIES:
+    if not inner.kind & a.CARRIES:
         return inner
     moved_along = {"device": after.device, "device_from": after.device_from} if word in _MOVING else {}
     asked = {"grad": after.grad} if word == "requires_grad_" else {}
@@ -319,7 +313,7 @@ def _parameter(site: CallSite, owner: Abstract) -> Abstract:
 
 
 def _buffer(site: CallSite, owner: Abstract) -> Abstract:
-    return parameter_of(owner, site.node).detached().but(dtype=ANY_DTYPE, references=NO_REFERENCES)
+    return parameter_of(owner, site.node).detached().but(dtype=a.ANY_DTYPE, references=a.NO_REFERENCES)
 
 
 def _entry(site: CallSite, owner: Abstract) -> Abstract:
@@ -328,7 +322,7 @@ def _entry(site: CallSite, owner: Abstract) -> Abstract:
 
 
 def _inner_module(_: CallSite, owner: Abstract) -> Abstract:
-    return Abstract(MODULE, owner.grad, owner.device or SAFE, 0, 0, NO_REFERENCES, None, owner.device_from)
+    return Abstract(a.MODULE, owner.grad, owner.device or a.SAFE, 0, 0, a.NO_REFERENCES, None, owner.device_from)
 
 
 def _children(site: CallSite, owner: Abstract, path: Path) -> Abstract:
@@ -342,7 +336,7 @@ def _children(site: CallSite, owner: Abstract, path: Path) -> Abstract:
 
 
 def _loaded(_: CallSite, __: Abstract, path: Path) -> Abstract:
-    return of_kind(SEQUENCE | OTHER) if not path else A_TEXT
+    return of_kind(a.SEQUENCE | a.OTHER) if not path else A_TEXT
 
 
 _METHODS: Final[dict[str, _Method]] = {

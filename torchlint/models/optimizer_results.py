@@ -6,28 +6,12 @@ from typing import Final
 
 from torchlint.models.descent import descend
 from torchlint.models.library_objects import handed_results
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    ANY,
-    MODULE,
-    NONE,
-    NOTHING,
-    NUMBER,
-    OTHER,
-    SAFE,
-    SEQUENCE,
-    STRING,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-    of_kind,
-    tensor,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, of_kind, tensor
 from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path
 from torchlint.values.references import LibraryInstanceRef
 
-_SETTINGS: Final = of_kind(NUMBER | SEQUENCE | NONE | STRING)
+_SETTINGS: Final = of_kind(a.NUMBER | a.SEQUENCE | a.NONE | a.STRING)
 
 
 def is_optimizer(name: str) -> bool:
@@ -38,17 +22,17 @@ def is_optimizer(name: str) -> bool:
 def parameters_given(asker: Asker, reference: LibraryInstanceRef, path: Path) -> Abstract:
     """Return what a path leads to from one of the parameters that an optimizer was made with, in groups or not."""
     if reference.made is None:
-        return tensor(SAFE | SURE, SAFE)
+        return tensor(a.SAFE | a.SURE, a.SAFE)
     site = CallSite(asker, reference.made, reference.context)
     given = site.argument(0, "params")
     if given is None:
-        return descend(Abstract(ANY & ~MODULE, SAFE, SAFE), path)
+        return descend(Abstract(a.ANY & ~a.MODULE, a.SAFE, a.SAFE), path)
     each = asker.elements(given, (), reference.context)
     plain = asker.elements(given, path, reference.context)
-    if not each.kind & SEQUENCE:
+    if not each.kind & a.SEQUENCE:
         return plain
     grouped = asker.elements(given, ("=params", ANY_ELEMENT, *path), reference.context)
-    return grouped if each.kind == SEQUENCE else join(plain, grouped)
+    return grouped if each.kind == a.SEQUENCE else join(plain, grouped)
 
 
 def optimizer_attribute(asker: Asker, reference: LibraryInstanceRef, word: str, path: Path) -> Abstract | None:
@@ -67,7 +51,7 @@ def optimizer_attribute(asker: Asker, reference: LibraryInstanceRef, word: str, 
 def _state(asker: Asker, reference: LibraryInstanceRef) -> Abstract:
     """Return what an optimizer keeps of a parameter: tensors without a gradient where the parameter is, and numbers."""
     one = parameters_given(asker, reference, ())
-    return tensor(SAFE, one.device or SAFE, device_from=one.device_from).but(kind=TENSOR | NUMBER | NONE)
+    return tensor(a.SAFE, one.device or a.SAFE, device_from=one.device_from).but(kind=a.TENSOR | a.NUMBER | a.NONE)
 
 
 def optimizer_method(site: CallSite, reference: LibraryInstanceRef, word: str, path: Path) -> Abstract | None:
@@ -79,12 +63,12 @@ def optimizer_method(site: CallSite, reference: LibraryInstanceRef, word: str, p
         if not path:
             return A_SEQUENCE
         one = parameters_given(site.asker, reference, ())
-        return descend(Abstract(ANY & ~MODULE, SAFE, one.device or SAFE, device_from=one.device_from), path[1:])
+        return descend(Abstract(a.ANY & ~a.MODULE, a.SAFE, one.device or a.SAFE, device_from=one.device_from), path[1:])
     return NOTHING if word in ("zero_grad", "load_state_dict", "add_param_group", "share_memory") else None
 
 
 def optimizer_made(site: CallSite, name: str, path: Path) -> Abstract:
     """Return an optimizer."""
     own = LibraryInstanceRef(name, site.node, site.context)
-    made = of_kind(OTHER, frozenset([own]))
+    made = of_kind(a.OTHER, frozenset([own]))
     return site.asker.along(made, path, site.node, site.context) if path else made

@@ -12,38 +12,12 @@ from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
 from torchlint.semantic.graph import CONST, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
-from torchlint.values.abstract import (
-    A_NUMBER,
-    A_SEQUENCE,
-    A_TEXT,
-    AN_INTEGER,
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    CARRIES,
-    INTEGER,
-    MODULE,
-    NO_REFERENCES,
-    NUMBER,
-    OF_ATTR,
-    OF_PARAM,
-    OPTION,
-    OTHER,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    STRING,
-    TENSOR,
-    Abstract,
-    join,
-    of_kind,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_TEXT, AN_INTEGER, Abstract, join, of_kind, unknown
 from torchlint.values.asking import Asker, Path, Presumption
 from torchlint.values.references import ClassRef, LibraryRef
 
-_OPEN: Final = SAFE | OF_PARAM
+_OPEN: Final = a.SAFE | a.OF_PARAM
 
 
 def presumed_parameter(
@@ -67,7 +41,7 @@ def presumed_parameter(
 def _evidence(asker: Asker, function: FunctionGraph) -> int:
     """Return who decides: of a lambda, and of a test whose fixtures make its arguments, nobody who calls it."""
     is_inner = function.is_lambda or function.file.is_test
-    return OF_ATTR if is_inner and asker.presumes(Presumption.CONVENTION) else OF_PARAM
+    return a.OF_ATTR if is_inner and asker.presumes(Presumption.CONVENTION) else a.OF_PARAM
 
 
 # ---------------------------------------------------------------------- annotations
@@ -77,8 +51,8 @@ def _by_annotation(asker: Asker, node: Node, parameter: FormalParameter, path: P
         return said if said is None or path else None
     if not path:
         said = _widened_by_tests(asker, node, said, path)
-    if said.kind & CARRIES or said.device & OF_PARAM or said.grad & OF_PARAM:
-        return said.but(grad_from=node if said.grad & ~SAFE else None, device_from=node)
+    if said.kind & a.CARRIES or said.device & a.OF_PARAM or said.grad & a.OF_PARAM:
+        return said.but(grad_from=node if said.grad & ~a.SAFE else None, device_from=node)
     return said
 
 
@@ -92,11 +66,11 @@ def _widened_by_tests(asker: Asker, node: Node, said: Abstract, path: Path) -> A
         if each.op != PI or not isinstance(test, Narrowing) or _source(each) is not node:
             continue
         if test.sort == "tensor":
-            asked |= TENSOR
+            asked |= a.TENSOR
         elif test.sort == "isinstance" and test.node is not None:
             asked |= kinds_of(asker, test.node, None)[0]
-    if asked & TENSOR and not said.kind & TENSOR:
-        return join(said, Abstract(TENSOR, _OPEN, _OPEN, ANY_DTYPE, ANY_RANK, NO_REFERENCES, node, node))
+    if asked & a.TENSOR and not said.kind & a.TENSOR:
+        return join(said, Abstract(a.TENSOR, _OPEN, _OPEN, a.ANY_DTYPE, a.ANY_RANK, a.NO_REFERENCES, node, node))
     return said
 
 
@@ -115,22 +89,22 @@ def _kind_of_default(default: Node | None) -> Abstract | None:
         return _kind_of_default(default.ins[0])
     if default.op == DISPLAY:
         inner = [_kind_of_default(each) for each in default.ins]
-        return A_SEQUENCE if inner and all(each is not None and each.must(NUMBER) for each in inner) else None
+        return A_SEQUENCE if inner and all(each is not None and each.must(a.NUMBER) for each in inner) else None
     if default.op != CONST:
         return None
     if isinstance(default.data, bool):
-        return of_kind(SCALAR)
+        return of_kind(a.SCALAR)
     if isinstance(default.data, int | float | complex):
         return A_NUMBER
     return A_TEXT if isinstance(default.data, str) else None
 
 
 # ---------------------------------------------------------------------- conventions
-_SAMPLES: Final = Abstract(ANY & ~MODULE, SAFE, SAFE)
+_SAMPLES: Final = Abstract(a.ANY & ~a.MODULE, a.SAFE, a.SAFE)
 """Samples of a data set: made on the host, without a gradient."""
-_MOVED_BATCH: Final = Abstract(ANY & ~MODULE, SAFE, SAFE | OPTION)
+_MOVED_BATCH: Final = Abstract(a.ANY & ~a.MODULE, a.SAFE, a.SAFE | a.OPTION)
 """A batch that a trainer has moved to where the model is."""
-_INDEX: Final = of_kind(INTEGER | SEQUENCE | STRING | OTHER | ARRAY)
+_INDEX: Final = of_kind(a.INTEGER | a.SEQUENCE | a.STRING | a.OTHER | a.ARRAY)
 _STEPS: Final = frozenset("training_step validation_step test_step predict_step".split())
 _COLLATING: Final = re.compile("collat", re.IGNORECASE)
 _TRANSFORMING: Final = frozenset("__call__ apply apply_transform transform".split())
@@ -154,7 +128,7 @@ def _by_convention(asker: Asker, parameter: FormalParameter, function: FunctionG
     if function.name in _TRANSFORMING and _derives(asker, function, lambda name: bool(_TRANSFORM_BASES.match(name))):
         return _SAMPLES
     if function.name in ("step", "step_async") and parameter.word in ("action", "actions"):
-        return of_kind(ARRAY | NUMBER) if _derives(asker, function, _is_environment) else None
+        return of_kind(a.ARRAY | a.NUMBER) if _derives(asker, function, _is_environment) else None
     return None
 
 

@@ -20,20 +20,12 @@ from torchlint.models.iterations import (
 from torchlint.models.tensor_results import arithmetic
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import CallArguments, FunctionGraph
+from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_SEQUENCE,
     A_THING,
     AN_INTEGER,
     BOTTOM,
-    INTEGER,
-    NONE,
-    NUMBER,
-    OF_ATTR,
-    OTHER,
-    SCALAR,
-    SEQUENCE,
-    STRING,
-    TENSOR,
     Abstract,
     join,
     join_all,
@@ -51,7 +43,7 @@ from torchlint.values.references import (
     SuperRef,
 )
 
-_SCALAR: Final = of_kind(SCALAR)
+_SCALAR: Final = of_kind(a.SCALAR)
 
 
 def python_call(site: CallSite, name: str, path: Path) -> Abstract | None:
@@ -74,7 +66,7 @@ def _summed(site: CallSite, path: Path) -> Abstract:
     if source is None:
         return unknown_call(site, path)
     start = site.value(1, "start")
-    if start is not None and start.kind == SEQUENCE:
+    if start is not None and start.kind == a.SEQUENCE:
         return A_SEQUENCE if not path else element_at(site, source, path)
     each = element_at(site, source, ())
     values = [each.plain(), *([start.plain()] if start is not None else [])]
@@ -96,7 +88,7 @@ def _extreme(site: CallSite, path: Path) -> Abstract:
             value = join(value, site.asker.value(each, inner, site.context))
     default = site.value(None, "default", path)
     value = join(value, default) if default is not None else value
-    return value.plain() if value.kind & NUMBER else value
+    return value.plain() if value.kind & a.NUMBER else value
 
 
 def _computed(site: CallSite, path: Path) -> Abstract:
@@ -104,8 +96,8 @@ def _computed(site: CallSite, path: Path) -> Abstract:
     operands = [each.plain() for each in site.operands()]
     if not operands:
         return unknown_call(site, path)
-    if all(each.must(NUMBER) for each in operands):
-        return descend(of_kind(join_all(operands).kind | (INTEGER if site.word == "round" else 0)), path)
+    if all(each.must(a.NUMBER) for each in operands):
+        return descend(of_kind(join_all(operands).kind | (a.INTEGER if site.word == "round" else 0)), path)
     made = arithmetic(site.asker, operands, "**" if len(operands) > 1 else "+", site.node, site.context)
     return descend(site.asker.under(made, site.node, site.context), path)
 
@@ -148,7 +140,7 @@ def _decorator(name: str) -> Transfer:
         is_function = value is not None and any(each.sort in _CALLABLE_SORTS for each in value.references)
         if is_function and value is not None:
             return value
-        return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
+        return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
 
     return decorate
 
@@ -160,7 +152,7 @@ def _object(name: str) -> Transfer:
     """Return the transfer of a class of which it is known later what its objects do."""
 
     def make(site: CallSite, path: Path) -> Abstract:
-        return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
+        return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
 
     return make
 
@@ -168,7 +160,7 @@ def _object(name: str) -> Transfer:
 def _partial(site: CallSite, path: Path) -> Abstract:
     if not site.given.positional:
         return unknown_call(site, path)
-    return descend(of_kind(OTHER, frozenset([PartialRef(site.node, site.context)])), path)
+    return descend(of_kind(a.OTHER, frozenset([PartialRef(site.node, site.context)])), path)
 
 
 def _attribute(site: CallSite, path: Path) -> Abstract:
@@ -176,10 +168,10 @@ def _attribute(site: CallSite, path: Path) -> Abstract:
     asker, context = site.asker, site.context
     owner, words = site.value(0), site.value(1)
     if owner is None or words is None:
-        return unknown(OF_ATTR, site.node)
+        return unknown(a.OF_ATTR, site.node)
     texts = texts_of(words)
     if not texts:
-        return descend(unknown(OF_ATTR, site.node), path)
+        return descend(unknown(a.OF_ATTR, site.node), path)
     found = join_all(asker.attribute_of(owner, each, path, site.node, context) for each in sorted(texts))
     default = site.value(2, None, path)
     return join(found, default) if default is not None else found
@@ -191,8 +183,8 @@ def _type(site: CallSite, path: Path) -> Abstract:
         return A_THING
     classes: set[Reference] = {ClassRef(each.cls) for each in value.references if isinstance(each, InstanceRef)}
     classes |= {LibraryRef(each.name) for each in value.references if isinstance(each, LibraryInstanceRef)}
-    is_told = len(classes) == len(value.references) and value.kind & ~(TENSOR | SEQUENCE) == value.kind
-    return descend(of_kind(OTHER, frozenset(classes) if is_told else frozenset()), path)
+    is_told = len(classes) == len(value.references) and value.kind & ~(a.TENSOR | a.SEQUENCE) == value.kind
+    return descend(of_kind(a.OTHER, frozenset(classes) if is_told else frozenset()), path)
 
 
 def _super(site: CallSite, path: Path) -> Abstract:
@@ -244,7 +236,7 @@ def _field(site: CallSite, path: Path) -> Abstract:
         asker, context = site.asker, site.context
         call = call_with(site, factory, CallArguments())
         return asker.call_of(asker.value(factory, (), context), call, path, context)
-    return site.value(None, "default", path) or unknown(OF_ATTR, site.node)
+    return site.value(None, "default", path) or unknown(a.OF_ATTR, site.node)
 
 
 def _copied(site: CallSite, path: Path) -> Abstract:
@@ -278,9 +270,9 @@ _TRANSFERS: Final[dict[str, Transfer]] = {
     **{each: _object(each) for each in _REMEMBERED.split()},
     **{f"operator.{word}": _by_operator(symbol) for word, symbol in _OPERATORS.items()},
     "sum": _summed,
-    "int": _converted(INTEGER),
-    "float": _converted(SCALAR),
-    "bool": _converted(SCALAR),
+    "int": _converted(a.INTEGER),
+    "float": _converted(a.SCALAR),
+    "bool": _converted(a.SCALAR),
     "typing.cast": _passed(1, "val"),
     "asyncio.to_thread": _run_by("asyncio.to_thread"),
     "asyncio.gather": _gathered,
@@ -293,13 +285,13 @@ _TRANSFERS: Final[dict[str, Transfer]] = {
 """Functions that give what depends on what they are given, by full names; Python's own without ``builtins.``."""
 
 _KINDS: Final = {
-    "len id hash ord random.randint random.randrange random.getrandbits operator.index operator.countOf": INTEGER,
-    "complex isinstance hasattr callable issubclass any all random.random random.uniform random.gauss": SCALAR,
-    "str repr format chr input ascii bytes bytearray bin hex oct": STRING,
-    "print setattr delattr exec random.seed random.shuffle random.setstate gc.collect heapq.heappush": NONE,
-    "slice object memoryview open typing.TypeVar typing.NewType contextlib.nullcontext contextlib.suppress": OTHER,
-    "itertools.count vars locals globals dir dataclasses.asdict dataclasses.astuple dataclasses.fields": SEQUENCE,
-    "divmod": SEQUENCE | NUMBER,
+    "len id hash ord random.randint random.randrange random.getrandbits operator.index operator.countOf": a.INTEGER,
+    "complex isinstance hasattr callable issubclass any all random.random random.uniform random.gauss": a.SCALAR,
+    "str repr format chr input ascii bytes bytearray bin hex oct": a.STRING,
+    "print setattr delattr exec random.seed random.shuffle random.setstate gc.collect heapq.heappush": a.NONE,
+    "slice object memoryview open typing.TypeVar typing.NewType contextlib.nullcontext contextlib.suppress": a.OTHER,
+    "itertools.count vars locals globals dir dataclasses.asdict dataclasses.astuple dataclasses.fields": a.SEQUENCE,
+    "divmod": a.SEQUENCE | a.NUMBER,
 }
 _RESULTS: Final = {name: of_kind(kind) for names, kind in _KINDS.items() for name in names.split()}
 """What functions give that is the same whatever they are given."""

@@ -11,44 +11,13 @@ from torchlint.models.library_rows import FOREIGN, canonical, leaf, package_of
 from torchlint.models.tensor_moves import dtype_named
 from torchlint.semantic.graph import ATTR, CALL, CONST, EXPORT, GLOBAL, INDEX, OPERATION, Mark, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
-from torchlint.values.abstract import (
-    A_SEQUENCE,
-    A_THING,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    BOOL,
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    FLOATING,
-    INTEGER,
-    INTEGRAL,
-    MODULE,
-    NO_REFERENCES,
-    NOTHING,
-    NUMBER,
-    OF_PARAM,
-    OPTION,
-    OTHER,
-    RANKS,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-    SURE,
-    TENSOR,
-    Abstract,
-    join,
-    join_all,
-    of_kind,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import A_SEQUENCE, A_THING, BOTTOM, NOTHING, Abstract, join, join_all, of_kind
 from torchlint.values.asking import ANY_ELEMENT, Asker, Path
 from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef, Reference
 
 _DEEPEST: Final = 6
-_SAID: Final = SAFE | OF_PARAM
+_SAID: Final = a.SAFE | a.OF_PARAM
 _ONE_ARGUMENT: Final = frozenset(
     """
     List list Sequence Iterable Iterator Set set Generator deque Deque FrozenSet frozenset Collection MutableSequence
@@ -62,22 +31,25 @@ _WRAPPERS: Final = frozenset(
     "Annotated Final ClassVar Required NotRequired ReadOnly InitVar Awaitable Coroutine ContextManager".split()
 )
 _JAXTYPING: Final = {
-    "Float": FLOATING, "Int": INTEGRAL, "Integer": INTEGRAL, "UInt": INTEGRAL, "UInt8": INTEGRAL, "Int64": INTEGRAL,
-    "Int32": INTEGRAL, "Bool": BOOL, "Float32": FLOATING, "Float16": FLOATING, "BFloat16": FLOATING,
-    "Complex": FLOATING, "Inexact": FLOATING, "Num": ANY_DTYPE, "Shaped": ANY_DTYPE, "Real": ANY_DTYPE, "Key": INTEGRAL,
+    "Float": a.FLOATING, "Int": a.INTEGRAL, "Integer": a.INTEGRAL, "UInt": a.INTEGRAL,
+    "UInt8": a.INTEGRAL, "Int64": a.INTEGRAL,
+    "Int32": a.INTEGRAL, "Bool": a.BOOL, "Float32": a.FLOATING, "Float16": a.FLOATING, "BFloat16": a.FLOATING,
+    "Complex": a.FLOATING, "Inexact": a.FLOATING, "Num": a.ANY_DTYPE, "Shaped": a.ANY_DTYPE,
+    "Real": a.ANY_DTYPE, "Key": a.INTEGRAL,
 }  # fmt: skip
 _BUILTIN: Final = {
-    "int": of_kind(INTEGER), "float": of_kind(NUMBER), "bool": of_kind(SCALAR), "complex": of_kind(NUMBER),
-    "str": of_kind(STRING), "bytes": of_kind(STRING), "bytearray": of_kind(STRING), "type": A_THING, "slice": A_THING,
+    "int": of_kind(a.INTEGER), "float": of_kind(a.NUMBER), "bool": of_kind(a.SCALAR), "complex": of_kind(a.NUMBER),
+    "str": of_kind(a.STRING), "bytes": of_kind(a.STRING), "type": A_THING, "slice": A_THING,
     "range": A_SEQUENCE,
 }  # fmt: skip
 _OF_TORCH: Final = {
-    "torch.device": Abstract(DEVICE, 0, SAFE | OPTION, 0, 0), "torch.dtype": Abstract(DTYPE, 0, 0, ANY_DTYPE, 0),
-    "torch.Size": of_kind(SIZE), "torch.Generator": A_THING,
-    "torch.Tensor": Abstract(TENSOR, _SAID, _SAID), "torch.autograd.Variable": Abstract(TENSOR, _SAID, _SAID),
+    "torch.device": Abstract(a.DEVICE, 0, a.SAFE | a.OPTION, 0, 0),
+    "torch.dtype": Abstract(a.DTYPE, 0, 0, a.ANY_DTYPE, 0),
+    "torch.Size": of_kind(a.SIZE), "torch.Generator": A_THING,
+    "torch.Tensor": Abstract(a.TENSOR, _SAID, _SAID), "torch.autograd.Variable": Abstract(a.TENSOR, _SAID, _SAID),
     "torch.nn.Parameter": Abstract(
-        TENSOR, SURE, _SAID, FLOATING, ANY_RANK, frozenset({LibraryInstanceRef("torch.nn.Parameter")})),
-    "torch.nn.Module": Abstract(MODULE, _SAID, _SAID, 0, 0),
+        a.TENSOR, a.SURE, _SAID, a.FLOATING, a.ANY_RANK, frozenset({LibraryInstanceRef("torch.nn.Parameter")})),
+    "torch.nn.Module": Abstract(a.MODULE, _SAID, _SAID, 0, 0),
 }  # fmt: skip
 _FALLBACK: Final = {
     "Tensor": "torch.Tensor", "ndarray": "numpy.ndarray", "NDArray": "numpy.ndarray", "ArrayLike": "numpy.ndarray",
@@ -117,7 +89,7 @@ def stated(asker: Asker, annotation: Node | None, path: Path, depth: int = _DEEP
 
 def _by_word(annotation: Node) -> frozenset[Reference]:
     name = _FALLBACK.get(str(annotation.data)) if annotation.op in (ATTR, GLOBAL, EXPORT) else None
-    return frozenset([LibraryRef(name)]) if name is not None else NO_REFERENCES
+    return frozenset([LibraryRef(name)]) if name is not None else a.NO_REFERENCES
 
 
 def _alias(annotation: Node) -> Node | None:
@@ -178,7 +150,7 @@ def _by_form(
     if word in ("Tuple", "tuple"):
         return A_SEQUENCE if not path else _in_tuple(asker, parts, path, depth)
     if word in ("NDArray", "ndarray"):
-        return descend(of_kind(ARRAY), path)
+        return descend(of_kind(a.ARRAY), path)
     return A_THING if word in ("Callable", "Type", "type") and not path else None
 
 
@@ -196,15 +168,15 @@ def _jaxtyped(asker: Asker, word: str, parts: tuple[Node, ...], path: Path, dept
     if not parts:
         return None
     said = stated(asker, parts[0], (), depth - 1)
-    if said is None or not said.kind & TENSOR:
+    if said is None or not said.kind & a.TENSOR:
         return descend(said, path) if said is not None else None
-    dtype = _JAXTYPING.get(word, ANY_DTYPE)
+    dtype = _JAXTYPING.get(word, a.ANY_DTYPE)
     shape = parts[1].data if len(parts) > 1 else None
     rank = said.rank
     if isinstance(shape, str) and not any(mark in shape for mark in ("...", "*", "#", "?")):
-        rank = RANKS[min(len(shape.split()), len(RANKS) - 1)]
+        rank = a.RANKS[min(len(shape.split()), len(a.RANKS) - 1)]
     whole = said.but(dtype=dtype, rank=rank)
-    if not dtype & FLOATING:
+    if not dtype & a.FLOATING:
         whole = whole.detached()
     return descend(whole, path)
 
@@ -213,7 +185,7 @@ def _jaxtyped(asker: Asker, word: str, parts: tuple[Node, ...], path: Path, dept
 def _class(asker: Asker, reference: Reference, path: Path, annotation: Node) -> Abstract | None:
     if isinstance(reference, ClassRef):
         made = asker.object_of(reference.cls)
-        if made.kind == MODULE:
+        if made.kind == a.MODULE:
             made = made.but(device=made.device | _SAID)
         return asker.along(made, path, annotation, None)
     if not isinstance(reference, LibraryRef):
@@ -222,7 +194,7 @@ def _class(asker: Asker, reference: Reference, path: Path, annotation: Node) -> 
     said = _library_class(name)
     if said is None or not path:
         return said
-    if said.kind == SEQUENCE:
+    if said.kind == a.SEQUENCE:
         return None
     return asker.along(said, path, annotation, None) if said.references else descend(said, path)
 
@@ -238,27 +210,27 @@ def _library_class(name: str) -> Abstract | None:
     if package in ("builtins", "typing", "collections"):
         if word in _ONE_ARGUMENT or word in _KEYED or word in ("tuple", "Tuple"):
             return A_SEQUENCE
-        return A_THING if word in ("Callable", "Type") else of_kind(STRING) if word in ("Text", "AnyStr") else None
+        return A_THING if word in ("Callable", "Type") else of_kind(a.STRING) if word in ("Text", "AnyStr") else None
     if package == "torch":
         return _torch_class(name, word, own)
     if package == "numpy":
         if word in ("ndarray", "NDArray", "ArrayLike"):
-            return of_kind(ARRAY)
-        return of_kind(NUMBER) if word[:1].islower() else of_kind(OTHER, own)
+            return of_kind(a.ARRAY)
+        return of_kind(a.NUMBER) if word[:1].islower() else of_kind(a.OTHER, own)
     if package == "lightning":
-        return Abstract(MODULE, _SAID, _SAID, 0, 0) if word == "LightningModule" else of_kind(OTHER, own)
+        return Abstract(a.MODULE, _SAID, _SAID, 0, 0) if word == "LightningModule" else of_kind(a.OTHER, own)
     if package in FOREIGN:
-        return foreign(name).but(kind=OTHER)
+        return foreign(name).but(kind=a.OTHER)
     return None
 
 
 def _torch_class(name: str, word: str, own: frozenset[Reference]) -> Abstract | None:
     if word.endswith("Tensor") and (dtype := dtype_named(word)) is not None:
-        return Abstract(TENSOR, _SAID if dtype & FLOATING else SAFE, _SAID, dtype)
+        return Abstract(a.TENSOR, _SAID if dtype & a.FLOATING else a.SAFE, _SAID, dtype)
     if name == "torch.nn.utils.rnn.PackedSequence" or name.startswith(("torch.optim.", "torch.distributions.")):
-        return of_kind(OTHER, own)
+        return of_kind(a.OTHER, own)
     if name.startswith("torch.nn.") and word[:1].isupper():
-        return Abstract(MODULE, _SAID, _SAID, 0, 0, own)
+        return Abstract(a.MODULE, _SAID, _SAID, 0, 0, own)
     if name.startswith("torch.utils.data."):
-        return of_kind(OTHER, own)
-    return of_kind(OTHER, own) if name.startswith(("torch.cuda.", "torch.utils.tensorboard.")) else None
+        return of_kind(a.OTHER, own)
+    return of_kind(a.OTHER, own) if name.startswith(("torch.cuda.", "torch.utils.tensorboard.")) else None

@@ -12,41 +12,24 @@ from torchlint.models.operation_sets import METHODS
 from torchlint.models.tensor_moves import dtype_named
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.semantic.graph import Narrowing, Node
-from torchlint.values.abstract import (
-    ANY,
-    ARRAY,
-    BOTTOM,
-    DEVICE,
-    DTYPE,
-    INTEGER,
-    MODULE,
-    NONE,
-    NOTHING,
-    NUMBER,
-    OTHER,
-    SAFE,
-    SCALAR,
-    SEQUENCE,
-    SIZE,
-    STRING,
-    TENSOR,
-    Abstract,
-    of_kind,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import BOTTOM, NOTHING, Abstract, of_kind
 from torchlint.values.asking import ANY_ELEMENT, Asker, Path
 from torchlint.values.contexts import Context
 from torchlint.values.references import ClassRef, ConstantRef, LibraryInstanceRef, LibraryRef, Reference
 
 _BUILTIN_KINDS: Final = {
-    "list": (SEQUENCE, False), "tuple": (SEQUENCE | SIZE, False), "dict": (SEQUENCE, False), "set": (SEQUENCE, False),
-    "frozenset": (SEQUENCE, False), "range": (SEQUENCE, False), "int": (INTEGER | SCALAR, False),
-    "float": (SCALAR, False), "bool": (SCALAR, False), "complex": (SCALAR, False), "str": (STRING, False),
-    "bytes": (STRING, False), "slice": (OTHER, False), "type": (OTHER, False),
+    "list": (a.SEQUENCE, False), "tuple": (a.SEQUENCE | a.SIZE, False), "dict": (a.SEQUENCE, False),
+    "set": (a.SEQUENCE, False),
+    "frozenset": (a.SEQUENCE, False), "range": (a.SEQUENCE, False), "int": (a.INTEGER | a.SCALAR, False),
+    "float": (a.SCALAR, False), "bool": (a.SCALAR, False), "complex": (a.SCALAR, False), "str": (a.STRING, False),
+    "bytes": (a.STRING, False), "slice": (a.OTHER, False), "type": (a.OTHER, False),
 }  # fmt: skip
 _OF_TORCH: Final = {
-    "torch.device": (DEVICE, True), "torch.dtype": (DTYPE, True), "torch.Size": (SIZE, True),
-    "torch.Tensor": (TENSOR, True), "torch.autograd.Variable": (TENSOR, True), "torch.nn.Parameter": (TENSOR, False),
-    "torch.nn.Module": (MODULE, True), PACKED: (OTHER, False),
+    "torch.device": (a.DEVICE, True), "torch.dtype": (a.DTYPE, True), "torch.Size": (a.SIZE, True),
+    "torch.Tensor": (a.TENSOR, True), "torch.autograd.Variable": (a.TENSOR, True),
+    "torch.nn.Parameter": (a.TENSOR, False),
+    "torch.nn.Module": (a.MODULE, True), PACKED: (a.OTHER, False),
 }  # fmt: skip
 _CONTAINERS: Final = frozenset(
     """
@@ -59,7 +42,7 @@ _CONTAINERS: Final = frozenset(
 def kind_of_class(reference: Reference) -> tuple[int, bool]:
     """Return the kinds that a class's objects have, 0 where that is not known, and whether all of these are its own."""
     if isinstance(reference, ClassRef):
-        return OTHER | MODULE | SEQUENCE, False
+        return a.OTHER | a.MODULE | a.SEQUENCE, False
     if not isinstance(reference, LibraryRef):
         return 0, False
     name = canonical(reference.name)
@@ -69,22 +52,34 @@ def kind_of_class(reference: Reference) -> tuple[int, bool]:
     if package == "torch":
         return _of_torch(name, word)
     if package == "numpy":
-        return (ARRAY, True) if word == "ndarray" else (NUMBER, False)
+        return (a.ARRAY, True) if word == "ndarray" else (a.NUMBER, False)
     if package in ("collections", "typing"):
         if word in ("Iterable", "Collection", "Sized", "Container"):
-            return SEQUENCE | SIZE | STRING | TENSOR | ARRAY | OTHER | MODULE, False
-        return (SEQUENCE | SIZE, False) if word in _CONTAINERS else (OTHER, False) if word == "Callable" else (0, False)
+            return a.SEQUENCE | a.SIZE | a.STRING | a.TENSOR | a.ARRAY | a.OTHER | a.MODULE, False
+        return (
+            (a.SEQUENCE | a.SIZE, False)
+            if word in _CONTAINERS
+            else (a.OTHER, False)
+            if word == "Callable"
+            else (0, False)
+        )
     if name in ("numbers.Number", "numbers.Real"):
-        return NUMBER, True
-    return (NUMBER, False) if package == "numbers" else (OTHER | SEQUENCE, False) if package in FOREIGN else (0, False)
+        return a.NUMBER, True
+    return (
+        (a.NUMBER, False)
+        if package == "numbers"
+        else (a.OTHER | a.SEQUENCE, False)
+        if package in FOREIGN
+        else (0, False)
+    )
 
 
 def _of_torch(name: str, word: str) -> tuple[int, bool]:
     if name in _OF_TORCH:
         return _OF_TORCH[name]
     if word.endswith("Tensor") and dtype_named(word) is not None:
-        return TENSOR, False
-    return (MODULE, False) if name.startswith("torch.nn.") and word[:1].isupper() else (OTHER, False)
+        return a.TENSOR, False
+    return (a.MODULE, False) if name.startswith("torch.nn.") and word[:1].isupper() else (a.OTHER, False)
 
 
 def kinds_of(asker: Asker, node: Node, context: Context | None) -> tuple[int, bool]:
@@ -101,7 +96,7 @@ def kinds_of(asker: Asker, node: Node, context: Context | None) -> tuple[int, bo
             kind, is_whole = kind_of_class(reference)
             if isinstance(reference, ClassRef):
                 own = asker.object_of(reference.cls).kind
-                kind = own if own in (MODULE, OTHER) else own | SEQUENCE | TENSOR  # it may derive from these
+                kind = own if own in (a.MODULE, a.OTHER) else own | a.SEQUENCE | a.TENSOR  # it may derive from these
             if not kind:
                 return 0, False
             mask |= kind
@@ -130,8 +125,8 @@ def narrow(
     sort, positive = narrowing.sort, narrowing.positive
     if sort == "none":
         if positive:
-            return NOTHING if value.kind & NONE else BOTTOM
-        return _of_kinds(value, value.kind & ~NONE)
+            return NOTHING if value.kind & a.NONE else BOTTOM
+        return _of_kinds(value, value.kind & ~a.NONE)
     if sort == "truth":
         return _true(value) if positive else value
     if sort in ("isinstance", "type", "tensor"):
@@ -149,17 +144,17 @@ def _of_kinds(value: Abstract, kind: int) -> Abstract:
         return value
     if not kind:
         return BOTTOM
-    if kind & (TENSOR | MODULE | DEVICE | DTYPE | OTHER | SEQUENCE):
+    if kind & (a.TENSOR | a.MODULE | a.DEVICE | a.DTYPE | a.OTHER | a.SEQUENCE):
         return value.but(kind=kind)
     return of_kind(kind, frozenset(each for each in value.references if isinstance(each, ConstantRef)))
 
 
 def _true(value: Abstract) -> Abstract:
-    left = _of_kinds(value, value.kind & ~NONE)
+    left = _of_kinds(value, value.kind & ~a.NONE)
     false = {each for each in left.references if isinstance(each, ConstantRef) and not each.value}
     if not false:
         return left
-    if false == left.references and left.must(NUMBER | STRING):
+    if false == left.references and left.must(a.NUMBER | a.STRING):
         return BOTTOM
     return left.but(references=left.references - false)
 
@@ -168,19 +163,19 @@ def _state(value: Abstract, sort: str, positive: bool) -> Abstract:
     if sort == "requires_grad":
         if not positive:
             return value.detached()
-        return value.but(grad=value.grad & ~SAFE) if value.grad & ~SAFE else value
+        return value.but(grad=value.grad & ~a.SAFE) if value.grad & ~a.SAFE else value
     if sort in ("is_cuda", "host"):
         is_on_host = positive is (sort == "host")
         if is_on_host:
             return value.on_host()
-        return value.but(device=value.device & ~SAFE) if value.device & ~SAFE else value
+        return value.but(device=value.device & ~a.SAFE) if value.device & ~a.SAFE else value
     return value
 
 
 def _of_class(asker: Asker, value: Abstract, narrowing: Narrowing, context: Context | None) -> Abstract:
     node = narrowing.node
     if narrowing.sort == "tensor":
-        mask, whole = TENSOR, True
+        mask, whole = a.TENSOR, True
     elif node is None:
         return value
     else:
@@ -193,7 +188,7 @@ def _of_class(asker: Asker, value: Abstract, narrowing: Narrowing, context: Cont
     if not kind:
         return BOTTOM
     left = _of_kinds(value, kind)
-    if value.kind != ANY or node is None or not kind & (OTHER | MODULE):
+    if value.references or node is None or not kind & (a.OTHER | a.MODULE):
         return left
     return _object_asked_for(asker, left, node, context)
 
@@ -207,7 +202,7 @@ def _object_asked_for(asker: Asker, left: Abstract, node: Node, context: Context
                 references |= asker.object_of(reference.cls).references
             elif isinstance(reference, LibraryRef) and canonical(reference.name) not in _OF_TORCH:
                 references.add(LibraryInstanceRef(canonical(reference.name)))
-    if left.kind == SEQUENCE or any(
+    if left.kind == a.SEQUENCE or any(
         isinstance(each, LibraryInstanceRef) and "." not in each.name for each in references
     ):
         return left
@@ -223,7 +218,7 @@ def _equal(asker: Asker, value: Abstract, narrowing: Narrowing, context: Context
     if len(asked.references) != 1 or not isinstance(next(iter(asked.references)), ConstantRef):
         return value
     if narrowing.positive:
-        return asked if asked.kind == STRING and value.must(STRING | NONE) else value
+        return asked if asked.kind == a.STRING and value.must(a.STRING | a.NONE) else value
     left = value.references - asked.references
     if left == value.references:
         return value
@@ -231,10 +226,10 @@ def _equal(asker: Asker, value: Abstract, narrowing: Narrowing, context: Context
 
 
 _HAVE: Final = (
-    (METHODS | frozenset("shape dtype device data grad requires_grad is_cuda ndim size".split()), TENSOR),
-    (MODULE_METHODS | frozenset({"weight", "bias", "forward", "training"}), MODULE),
-    (frozenset("shape dtype ndim size astype tolist item copy".split()), ARRAY),
-    (CONTAINER_METHODS, SEQUENCE | SIZE),
+    (METHODS | frozenset("shape dtype device data grad requires_grad is_cuda ndim size".split()), a.TENSOR),
+    (MODULE_METHODS | frozenset({"weight", "bias", "forward", "training"}), a.MODULE),
+    (frozenset("shape dtype ndim size astype tolist item copy".split()), a.ARRAY),
+    (CONTAINER_METHODS, a.SEQUENCE | a.SIZE),
 )
 """Words by the kinds that have them."""
 
@@ -247,10 +242,10 @@ def _with_attribute(value: Abstract, word: str, positive: bool) -> Abstract:
     if word.startswith("__"):
         return value
     if not positive:
-        return _of_kinds(value, value.kind & ~(having & TENSOR))
-    if not having & TENSOR:
+        return _of_kinds(value, value.kind & ~(having & a.TENSOR))
+    if not having & a.TENSOR:
         return value
-    left = value.kind & (having | OTHER | STRING)
+    left = value.kind & (having | a.OTHER | a.STRING)
     return _of_kinds(value, left) if left else value
 
 
@@ -271,7 +266,7 @@ def _inside(
         own = whole()
         if own.kind and not narrow(asker, own, narrowing, (), context, whole).kind:
             return BOTTOM
-    if sort in ("requires_grad", "is_cuda", "host") and value.kind & TENSOR and not _leaves(path):
+    if sort in ("requires_grad", "is_cuda", "host") and value.kind & a.TENSOR and not _leaves(path):
         return _state(value, sort, positive) if not (sort == "requires_grad" and positive) else value
     return value
 

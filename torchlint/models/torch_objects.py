@@ -13,28 +13,13 @@ from torchlint.models.library_rows import leaf
 from torchlint.models.module_results import module_made, module_of
 from torchlint.models.optimizer_results import is_optimizer, optimizer_made
 from torchlint.models.unknown_results import unknown_call
-from torchlint.values.abstract import (
-    ANY_RANK,
-    FLOATING,
-    NONE,
-    NUMBER,
-    OF_CALL,
-    OPTION,
-    OTHER,
-    SAFE,
-    SEQUENCE,
-    STRING,
-    SURE,
-    Abstract,
-    join_all,
-    of_kind,
-    tensor,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join_all, of_kind, tensor
 from torchlint.values.asking import CallSite, Path
 from torchlint.values.references import LibraryInstanceRef
 
 _Transfer = Callable[[CallSite, str, Path], Abstract]
-_PLAIN: Final = of_kind(OTHER | NUMBER | STRING | NONE | SEQUENCE)
+_PLAIN: Final = of_kind(a.OTHER | a.NUMBER | a.STRING | a.NONE | a.SEQUENCE)
 
 
 def torch_object_call(site: CallSite, name: str, path: Path) -> Abstract | None:
@@ -77,7 +62,7 @@ def _first(site: CallSite, name: str, path: Path) -> Abstract:
 
 
 def _object(site: CallSite, name: str, path: Path) -> Abstract:
-    return descend(of_kind(OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
+    return descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef(name, site.node, site.context)])), path)
 
 
 def _run(site: CallSite, name: str, path: Path) -> Abstract:
@@ -94,7 +79,7 @@ def _called_with(site: CallSite, _: str, path: Path) -> Abstract:
 
 
 def _loaded_module(site: CallSite, name: str, path: Path) -> Abstract:
-    return descend(module_of(name, site, SURE, SAFE | OPTION, site.node), path)
+    return descend(module_of(name, site, a.SURE, a.SAFE | a.OPTION, site.node), path)
 
 
 def _divergence(site: CallSite, _: str, path: Path) -> Abstract:
@@ -106,7 +91,7 @@ def _divergence(site: CallSite, _: str, path: Path) -> Abstract:
         for reference in each.references
         if isinstance(reference, LibraryInstanceRef)
     ]
-    open_ = tensor(SAFE | OF_CALL, SAFE | OF_CALL, FLOATING, ANY_RANK, site.node, site.node)
+    open_ = tensor(a.SAFE | a.OF_CALL, a.SAFE | a.OF_CALL, a.FLOATING, a.ANY_RANK, site.node, site.node)
     return descend(site.asker.under(join_all(found) if found else open_, site.node, site.context), path)
 
 

@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 from torchlint.models.descent import descend
-from torchlint.values.abstract import (
-    ANY,
-    ANY_DTYPE,
-    ANY_RANK,
-    ARRAY,
-    CARRIES,
-    NO_REFERENCES,
-    OF_CALL,
-    OF_PARAM,
-    SAFE,
-    TENSOR,
-    Abstract,
-    join_all,
-    unknown,
-)
+from torchlint.values import abstract as a
+from torchlint.values.abstract import Abstract, join_all, unknown
 from torchlint.values.asking import CallSite, Path, Presumption
 
 
@@ -27,31 +14,32 @@ def unknown_call(site: CallSite, path: Path, owners: tuple[Abstract, ...] = ()) 
     Presumed is that a method of something without a gradient on the host gives the like, and that a function that
     is handed plain tensors gives no gradient that they do not have.
     """
-    value = unknown(OF_CALL, site.node)
-    if site.asker.presumes(Presumption.KEPT):
-        like = _like_owners(owners) if owners else _like_given(site)
-        value = like if like is not None else value
-    return descend(site.asker.under(value, site.node, site.context), path)
+    value = unknown(a.OF_CALL, site.node)
+    if not site.asker.presumes(Presumption.KEPT):  # it may give what was computed long before, whatever the grad mode
+        return descend(value, path)
+    like = _like_owners(owners) if owners else _like_given(site)
+    computed = like if like is not None else value
+    return descend(site.asker.under(computed, site.node, site.context), path)
 
 
 def _like_owners(owners: tuple[Abstract, ...]) -> Abstract | None:
     """Return what a method of detached tensors on the host gives; None where the object says no more."""
     owner = join_all(owners)
-    if owner.grad == SAFE and owner.device == SAFE and owner.kind & TENSOR:
-        return Abstract(ANY, SAFE, SAFE)
+    if owner.grad == a.SAFE and owner.device == a.SAFE and owner.kind & a.TENSOR:
+        return Abstract(a.ANY, a.SAFE, a.SAFE)
     return None
 
 
 def _like_given(site: CallSite) -> Abstract | None:
     """Return what a function gives as far as what it is handed says so; None where that says nothing."""
-    operands = [each for each in site.operands() if each.kind & (CARRIES | ARRAY)]
+    operands = [each for each in site.operands() if each.kind & (a.CARRIES | a.ARRAY)]
     if not operands:
         return None
-    known = [each for each in operands if each.kind in (TENSOR, ARRAY)]
+    known = [each for each in operands if each.kind in (a.TENSOR, a.ARRAY)]
     joined = join_all(operands)
-    if len(known) == len(operands) and joined.grad in (0, SAFE):
-        return anything_like(joined).but(grad=SAFE, grad_from=None)
-    if site.word.islower() and all(each.kind & TENSOR and each.grad & OF_PARAM for each in operands):
+    if len(known) == len(operands) and joined.grad in (0, a.SAFE):
+        return anything_like(joined).but(grad=a.SAFE, grad_from=None)
+    if site.word.islower() and all(each.kind & a.TENSOR and each.grad & a.OF_PARAM for each in operands):
         return anything_like(joined)
     return None
 
@@ -59,12 +47,12 @@ def _like_given(site: CallSite) -> Abstract | None:
 def anything_like(value: Abstract) -> Abstract:
     """Return a value of any kind with the evidence of another."""
     return Abstract(
-        ANY,
-        value.grad or SAFE,
-        value.device or SAFE,
-        ANY_DTYPE,
-        ANY_RANK,
-        NO_REFERENCES,
+        a.ANY,
+        value.grad or a.SAFE,
+        value.device or a.SAFE,
+        a.ANY_DTYPE,
+        a.ANY_RANK,
+        a.NO_REFERENCES,
         value.grad_from,
         value.device_from,
     )
