@@ -45,9 +45,7 @@ def _by_oracle(ev: Evaluator, node: Node, formal: FormalParameter, function: Fun
     return value.but(kind=kind) if kind and kind != value.kind else value
 
 
-def passed(
-    ev: Evaluator, node: Node, call: Node, path: Path, outer: Context | None, has_receiver: bool
-) -> Abstract:
+def passed(ev: Evaluator, node: Node, call: Node, path: Path, outer: Context | None, has_receiver: bool) -> Abstract:
     """Return what a call hands over for the parameter of a node; ``outer`` is the context of the call."""
     formal, given = node.data, call.arguments
     assert isinstance(formal, FormalParameter)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import Callee, argument_of
-from torchlint.semantic.graph import RECEIVER, FormalParameter, FunctionExit, Node
+from torchlint.semantic.bound_names import same_object
+from torchlint.semantic.graph import RECEIVER, FormalParameter, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
@@ -43,15 +44,18 @@ def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Con
     """Return what a function leaves of a parameter along a path; None where it does not change it."""
     formal = _parameter(callee, node)
     function = lower(callee.function)
-    if formal is None or not _changes(ev, callee, formal):
+    own = function.params.get(formal.word) if formal is not None else None
+    if formal is None or own is None:
+        return None
+    exits = [*function.returns, *([function.end] if function.end is not None else [])]
+    left = [(each, each.names.get(formal.word, own)) for each in exits]
+    if all(at is own or not same_object(at, own) for _, at in left):
         return None
     inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
     value = BOTTOM
-    exits: list[FunctionExit] = [*function.returns, *([function.end] if function.end is not None else [])]
-    for each in exits:
-        left = each.attributes.get(formal.word, function.params.get(formal.word))
-        if left is not None and ev.feasible(each.guards, inner):
-            value = join(value, ev.value(left, path, inner))
+    for each, at in left:
+        if ev.feasible(each.guards, inner):
+            value = join(value, ev.value(at if same_object(at, own) else own, path, inner))
     return value if value.kind else None
 
 
@@ -66,14 +70,10 @@ def _parameter(callee: Callee, node: Node) -> FormalParameter | None:
             continue
         if node.data == each.word and each.word in handed.keywords:
             return each
-        if isinstance(node.data, int) and node.data < len(handed.positional) and argument is handed.positional[node.data]:
+        if (
+            isinstance(node.data, int)
+            and node.data < len(handed.positional)
+            and argument is handed.positional[node.data]
+        ):
             return each
     return None
-
-
-def _changes(ev: Evaluator, callee: Callee, formal: FormalParameter) -> bool:
-    """Whether a function leaves a parameter other than it found it."""
-    function = lower(callee.function)
-    own = function.params.get(formal.word)
-    exits = [*function.returns, *([function.end] if function.end is not None else [])]
-    return any(each.attributes.get(formal.word, own) is not own for each in exits)

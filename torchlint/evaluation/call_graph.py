@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.models import handed_calls
 from torchlint.semantic.graph import ATTR, CALL, FormalParameter, FunctionGraph, Node
-from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
 from torchlint.values.asking import CallSite
@@ -209,9 +208,7 @@ def _site(strict: Evaluator, node: Node, function: FunctionGraph) -> CallerSite 
     return None
 
 
-def _handed(
-    strict: Evaluator, files: list[ModuleGraph], word: str, function: FunctionGraph
-) -> list[CallerSite] | None:
+def _handed(strict: Evaluator, files: list[ModuleGraph], word: str, function: FunctionGraph) -> list[CallerSite] | None:
     """Return the calls of a function by whom it is handed to; None where it is handed to somebody unknown."""
     found: list[CallerSite] = []
     for file in files:

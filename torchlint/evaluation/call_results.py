@@ -108,8 +108,11 @@ def _generated(ev: Evaluator, function: FunctionGraph, path: Path, context: Cont
 
 def is_stub(function: FunctionGraph) -> bool:
     """Whether a function does nothing that is known: an abstract method, a declaration."""
-    return not function.calls and not function.stores and not function.writes and all(
-        each.op in ("const", "entry", "param") for each in function.nodes
+    return (
+        not function.calls
+        and not function.stores
+        and not function.writes
+        and all(each.op in ("const", "entry", "param") for each in function.nodes)
     )
 
 
@@ -283,9 +286,7 @@ def call_of(ev: Evaluator, target: Abstract, node: Node, path: Path, context: Co
     if is_known and target.kind != a.ANY:
         return value
     site = CallSite(ev, node, context)
-    if target.kind == a.MODULE or (
-        target.kind & a.MODULE and _is_network(ev, node)
-    ):
+    if target.kind == a.MODULE or (target.kind & a.MODULE and _is_network(ev, node)):
         return join(value, dispatch.network_call(site, path, target))
     return join(value, unknown_call(site, path))
 
@@ -356,13 +357,9 @@ def _made(ev: Evaluator, cls: ClassGraph, node: Node, path: Path, context: Conte
     kind = a.MODULE if family.is_module else a.OTHER | (a.MODULE if family.is_open else 0)
     if context is not None and context.depth > 2:  # where and by which object it was made is kept, not by which call
         context = ev.enter(None, context.function, None, context.receiver)
-    value = Abstract(
-        kind, 0, a.SAFE if kind & a.MODULE else 0, 0, 0, frozenset({InstanceRef(cls, node, context)})
-    )
+    value = Abstract(kind, 0, a.SAFE if kind & a.MODULE else 0, 0, 0, frozenset({InstanceRef(cls, node, context)}))
     if path and isinstance(path[0], int) and family.derives_from("NamedTuple"):
         words = family.fields
         if -len(words) <= path[0] < len(words):
             return ev.attribute_of(value, words[path[0]], path[1:], node, context)
     return ev.along(value, path, node, context)
-
-

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.semantic.graph import (
     EFFECT,
-    ELEMENT,
     GAMMA,
     INPLACE,
     PARAM,
@@ -102,7 +101,7 @@ class Family:
     def is_module(self) -> bool:
         """Whether its objects are modules of torch."""
         return any(
-            each.startswith(_MODULES) and each not in _NO_MODULES or each.endswith(("LightningModule", "nn.Module"))
+            (each.startswith(_MODULES) and each not in _NO_MODULES) or each.endswith(("LightningModule", "nn.Module"))
             for each in self.libraries
         )
 
@@ -156,8 +155,4 @@ def is_own_object(node: Node, method: FunctionGraph) -> bool:
     """Whether a node is the object of a method: ``self``, however it was changed or narrowed since."""
     while node.op in _VERSIONS and node.ins:
         node = node.ins[0]
-    return (
-        node.op == PARAM and node.fn is method and isinstance(node.data, FormalParameter) and node.data.position == 0
-    )
-
-
+    return node.op == PARAM and node.fn is method and isinstance(node.data, FormalParameter) and node.data.position == 0

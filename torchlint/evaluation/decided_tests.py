@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Final
 
 from torchlint.models import descent, tests_of_values
@@ -19,7 +21,7 @@ from torchlint.semantic.graph import (
     UNDEFINED,
     Node,
 )
-from torchlint.values.abstract import ANY, NONE, NUMBER, STRING, TENSOR
+from torchlint.values.abstract import ANY, NONE, NUMBER, STRING, TENSOR, Abstract
 from torchlint.values.asking import CallSite
 from torchlint.values.contexts import Context
 from torchlint.values.references import ConstantRef
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _UNDECIDED: Final = frozenset({OPERATION, INDEX, ELEMENT, ITEM, OPAQUE, UNDEFINED})
 _EQUALITY: Final = {"is": True, "==": True, "is not": False, "!=": False}
+_ORDER: Final[dict[str, Callable[[float, float], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def truth(ev: Evaluator, node: Node, context: Context | None) -> bool | None:
@@ -54,20 +57,33 @@ def truth(ev: Evaluator, node: Node, context: Context | None) -> bool | None:
 
 
 def _compared(ev: Evaluator, node: Node, context: Context | None) -> bool | None:
-    yes = _EQUALITY.get(str(node.data))
-    if yes is None or len(node.ins) != 2 or node.ins[1].op != CONST or node.ins[1].data is TEXT_OF_PARTS:
+    operator = str(node.data)
+    if len(node.ins) != 2 or (operator not in _EQUALITY and operator not in _ORDER):
         return None
-    value, wanted = ev.value(node.ins[0], (), context), node.ins[1].data
-    if wanted is None:
-        if value.kind == NONE:
+    left, right = node.ins
+    if right.op == CONST and right.data is None:
+        yes, value = _EQUALITY.get(operator), ev.value(left, (), context)
+        if value.kind == NONE or yes is None:
             return yes
         return not yes if value.kind and not value.kind & NONE else None
-    constants = [each.value for each in value.references if isinstance(each, ConstantRef)]
-    if not constants or len(constants) != len(value.references) or not value.must(NUMBER | STRING):
-        return None
-    if all(each == wanted for each in constants):
-        return yes
-    return not yes if all(each != wanted for each in constants) else None
+    wanted = _constants(ev.value(right, (), context))
+    known = _constants(ev.value(left, (), context)) if wanted else ()
+    found = {_outcome(operator, one, two) for one in known for two in wanted}
+    return found.pop() if len(found) == 1 else None
+
+
+def _constants(value: Abstract) -> tuple[object, ...]:
+    """Return the constants that a value is one of; nothing where it may be something else."""
+    found = tuple(each.value for each in value.references if isinstance(each, ConstantRef))
+    return found if len(found) == len(value.references) and value.must(NUMBER | STRING) else ()
+
+
+def _outcome(operator: str, one: object, two: object) -> bool | None:
+    if operator in _EQUALITY:
+        return (one == two) is _EQUALITY[operator]
+    if isinstance(one, int | float) and isinstance(two, int | float):
+        return _ORDER[operator](one, two)
+    return None
 
 
 def _asked(node: Node) -> str:

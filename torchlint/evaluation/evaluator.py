@@ -286,7 +286,9 @@ class Evaluator:
 
     def default_dtype(self, node: Node, context: Context | None) -> int:
         """Return the floating dtypes of a factory at a node that is told nothing, as bits."""
-        return process_state.USUAL_DTYPE.dtype if node.state is None else self.value(node.state.dtype, (), context).dtype
+        return (
+            process_state.USUAL_DTYPE.dtype if node.state is None else self.value(node.state.dtype, (), context).dtype
+        )
 
     # ------------------------------------------------------------------ objects
     def elements(self, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -28,9 +28,7 @@ class Missing(NamedTuple):
 def missing(value: Abstract, mode: int) -> Missing:
     """Return which halves of a conversion a value may need, in some grad modes."""
     may_hold = bool(value.kind & a.TENSOR)
-    return Missing(
-        may_hold and value.may_require_grad and bool(mode & ON), may_hold and value.may_be_on_accelerator
-    )
+    return Missing(may_hold and value.may_require_grad and bool(mode & ON), may_hold and value.may_be_on_accelerator)
 
 
 def _shown_by_tests(value: Abstract, function: FunctionGraph) -> Abstract:

@@ -49,9 +49,7 @@ def any_object(ev: Evaluator, cls: ClassGraph) -> Abstract:
 
 
 # ---------------------------------------------------------------------- attributes
-def attribute_of(
-    ev: Evaluator, owner: Abstract, word: str, path: Path, at: Node, context: Context | None
-) -> Abstract:
+def attribute_of(ev: Evaluator, owner: Abstract, word: str, path: Path, at: Node, context: Context | None) -> Abstract:
     """Return an attribute of a value, and what a path leads to from there."""
     if not owner.kind:
         return BOTTOM
@@ -87,9 +85,7 @@ def _of_reference(
             return None
 
 
-def _of_instance(
-    ev: Evaluator, owner: Abstract, reference: InstanceRef, word: str, path: Path, at: Node
-) -> Abstract:
+def _of_instance(ev: Evaluator, owner: Abstract, reference: InstanceRef, word: str, path: Path, at: Node) -> Abstract:
     """Return what an object of the project has under a word: all that its methods put there, and what its class has."""
     family = ev.family(reference.cls)
     value = BOTTOM
@@ -127,9 +123,7 @@ def _by_class_bodies(
     return value
 
 
-def _of_method(
-    ev: Evaluator, method: FunctionGraph, owner: Abstract, reference: InstanceRef, path: Path
-) -> Abstract:
+def _of_method(ev: Evaluator, method: FunctionGraph, owner: Abstract, reference: InstanceRef, path: Path) -> Abstract:
     if not PROPERTIES.isdisjoint(lower(method).signs):
         own = owner.but(references=frozenset({reference}))
         return ev.returned(method, path, ev.enter(None, method, None, own))
@@ -175,9 +169,7 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
     for maker, following in zip(makers, [*makers[1:], None], strict=True):
         if maker is stored.method:
             return context
-        calls = [
-            each for each in lower(maker).calls if each.ins[0].op == ATTR and each.ins[0].data == "__init__"
-        ]
+        calls = [each for each in lower(maker).calls if each.ins[0].op == ATTR and each.ins[0].data == "__init__"]
         if len(calls) != 1 or following is None:
             return ev.enter(None, stored.method, None, own)
         context = ev.enter(calls[0], following, context, own, is_part=True)

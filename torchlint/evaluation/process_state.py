@@ -24,7 +24,7 @@ from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
 from torchlint.values.asking import OFF, ON, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
-from torchlint.values.references import ConstantRef
+from torchlint.values.references import ConstantRef, FunctionRef
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -36,7 +36,10 @@ HOST: Final = Abstract(a.DEVICE, 0, a.SAFE, 0, 0)
 _SOME_DEVICE: Final = Abstract(a.DEVICE, 0, a.SAFE | a.OF_MODE, 0, 0)
 USUAL_DTYPE: Final = Abstract(a.DTYPE, 0, 0, a.FLOAT32, 0)
 _SOME_DTYPE: Final = Abstract(a.DTYPE, 0, 0, a.FLOATING, 0)
-_SETTERS: Final = {DEVICE: ("set_default_device", "set_default_tensor_type"), DTYPE: ("set_default_dtype", "set_default_tensor_type")}
+_SETTERS: Final = {
+    DEVICE: ("set_default_device", "set_default_tensor_type"),
+    DTYPE: ("set_default_dtype", "set_default_tensor_type"),
+}
 _EVALUATION_STEPS: Final = frozenset({
     "validation_step", "test_step", "predict_step", "on_validation_epoch_end", "validation_epoch_end", "test_epoch_end",
 })  # fmt: skip
@@ -115,10 +118,33 @@ def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstra
 
 
 def _by_decorators(ev: Evaluator, function: FunctionGraph) -> Abstract | None:
+    """Return the grad mode that a decorator enters a function with: one of torch, or one of the project that uses it."""
     for each in function.decorators:
-        found = grad_modes.entered(ev, GRAD, each, None)
+        found = grad_modes.entered(ev, GRAD, each, None) or _by_project(ev, each, function)
         if found is not None:
             return found
+    return None
+
+
+def _by_project(ev: Evaluator, decorator: Node, function: FunctionGraph) -> Abstract | None:
+    """Return the grad mode in which a decorator of the project runs a function.
+
+    It gives what a manager of torch makes of the function, or a wrapper that calls it somewhere.
+    """
+    for reference in ev.value(decorator).references:
+        if not isinstance(reference, FunctionRef):
+            continue
+        inner = ev.enter(None, reference.function, None, None, reference.context)
+        for each in lower(reference.function).returns:
+            if each.value.op == CALL and (found := grad_modes.entered(ev, GRAD, each.value.ins[0], inner)) is not None:
+                return found
+    wrappers = ev.value(function.decorated).references if function.decorated is not None else ()
+    for reference in wrappers:
+        if isinstance(reference, FunctionRef) and reference.function is not function:
+            inner = ev.enter(None, reference.function, None, None, reference.context)
+            for call in lower(reference.function).calls:
+                if call.state is not None and any(e.function is function for e in ev.callees(call, inner)):
+                    return ev.value(call.state.grad, (), inner)
     return None
 
 

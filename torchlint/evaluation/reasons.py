@@ -41,9 +41,7 @@ def _back(ev: Evaluator, node: Node, origin: Node, axis: str, context: Context |
         yield here
         if here is origin:
             return
-        here = next(
-            (each for each in here.sources() if getattr(ev.value(each, (), context), axis) is origin), None
-        )
+        here = next((each for each in here.sources() if getattr(ev.value(each, (), context), axis) is origin), None)
 
 
 def spelled(node: Node) -> str:

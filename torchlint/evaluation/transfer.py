@@ -57,9 +57,7 @@ def pi(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstra
     """Return a value narrowed by a test."""
     assert isinstance(node.data, Narrowing)
     value = ev.value(node.ins[0], path, context)
-    return tests_of_values.narrow(
-        ev, value, node.data, path, context, lambda: ev.value(node.ins[0], (), context)
-    )
+    return tests_of_values.narrow(ev, value, node.data, path, context, lambda: ev.value(node.ins[0], (), context))
 
 
 def either(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
@@ -82,7 +80,9 @@ def truth(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     """Return what a comparison gives: a tensor of booleans where tensors are compared."""
     if node.data in _IDENTITY:
         return A_NUMBER
-    return descent.descend(tensor_results.comparison(ev, [ev.value(e, (), context) for e in node.ins], node, context), path)
+    return descent.descend(
+        tensor_results.comparison(ev, [ev.value(e, (), context) for e in node.ins], node, context), path
+    )
 
 
 # ---------------------------------------------------------------------- expressions
@@ -226,7 +226,9 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     found = lower(file.body).definitions.get(word)
     if found:
         is_defined_last = found[-1].op in (g.FUNCTION, g.CLASS, g.IMPORT, g.DECORATED)
-        return ev.join_of(found[-1:] if is_defined_last and len(found) > _MOST_BINDINGS else found[-_MOST_BINDINGS:], path, None)
+        return ev.join_of(
+            found[-1:] if is_defined_last and len(found) > _MOST_BINDINGS else found[-_MOST_BINDINGS:], path, None
+        )
     for level, module in file.stars:
         value = _by_star(ev, file, level, module, word, path)
         if value.kind:
@@ -339,7 +341,9 @@ def setter(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     """Return an object after one of its attributes was set."""
     before, value = node.ins
     if path:
-        return ev.value(value if path == (f".{node.data}",) else before, () if path == (f".{node.data}",) else path, context)
+        return ev.value(
+            value if path == (f".{node.data}",) else before, () if path == (f".{node.data}",) else path, context
+        )
     return inplace_changes.after_setter(
         ev, ev.value(before, (), context), str(node.data), ev.value(value, (), context), node
     )
@@ -366,4 +370,3 @@ TRANSFER: Final[dict[str, Row]] = {
 }  # fmt: skip
 if set(TRANSFER) != set(g.OPS):
     raise AssertionError(f"operations without a row: {set(g.OPS) ^ set(TRANSFER)}")
-

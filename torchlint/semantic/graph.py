@@ -243,6 +243,8 @@ class FunctionExit:
     """The process variables when it leaves."""
     attributes: dict[str, Node] = field(default_factory=dict)
     """The dotted names bound at a ``return``, by spelling: what ``self.x`` is afterwards."""
+    names: dict[str, Node] = field(default_factory=dict)
+    """The names bound at a ``return``: what became of an argument."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -71,7 +71,7 @@ def _run(fn: FunctionGraph) -> None:
         st.live = False
     else:
         _body(st, tree.body)
-    fn.returns = [FunctionExit(value, guards, env.state, env.attributes) for value, guards, env in st.exits]
+    fn.returns = [FunctionExit(value, guards, env.state, env.attributes, env.names) for value, guards, env in st.exits]
 
 
 def _body(st: Lowering, statements: list[ast.stmt]) -> None:
@@ -82,7 +82,7 @@ def _body(st: Lowering, statements: list[ast.stmt]) -> None:
             handler(st, each)
     if st.live:
         end = st.node(CONST, (), None, None)
-        st.fn.end = FunctionExit(end, st.guards, st.env.state, st.env.attributes)
+        st.fn.end = FunctionExit(end, st.guards, st.env.state, st.env.attributes, st.env.names)
 
 
 def _places(args: ast.arguments) -> dict[str, ast.arg]:

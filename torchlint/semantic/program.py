@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 from collections.abc import Iterable
@@ -31,13 +32,19 @@ class Program:
         self._added: set[str] = set()
 
     # ------------------------------------------------------------------ files
-    def add(self, path: str, text: bytes) -> ModuleGraph:
-        """Take the text of a file from memory, in place of what lies on disk."""
+    def add(self, path: str, text: bytes, tree: ast.Module | None = None) -> ModuleGraph:
+        """Take the text of a file from memory, with its syntax where it was parsed, in place of what lies on disk."""
         path = os.path.abspath(path)
         self._note(path, text)
         self._added.add(path)
         made = self._modules[path] = ModuleGraph(path, text, self)
+        if tree is not None:
+            made.tree = tree
         return made
+
+    def known(self, path: str) -> ModuleGraph | None:
+        """Return a file that was looked at before; None for others."""
+        return self._modules.get(os.path.abspath(path))
 
     def file(self, path: str) -> ModuleGraph | None:
         """Return the file at a path; None where there is none."""
