@@ -85,7 +85,10 @@ class GraphValue(Value):
         self.exact = a.EXACT.get(proof.dtype) if is_tensor else None
         self.rank = a.RANKS.index(proof.rank) if is_tensor and proof.rank in a.RANKS[:5] else None
         self.names = frozenset(name for each in proof.references if (name := _name(each)))
-        if any(not _name(each) and not isinstance(each, InstanceRef | LibraryInstanceRef | ConstantRef) for each in proof.references):
+        if any(
+            not _name(each) and not isinstance(each, InstanceRef | LibraryInstanceRef | ConstantRef)
+            for each in proof.references
+        ):
             self.names = frozenset()
         self.instance = frozenset(name for each in strict.references if (name := _class_name(each)))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
@@ -189,11 +192,13 @@ def _class_name(reference: Reference) -> str:
 class GraphKnowledge(Analysis):
     """What is known of one file by the graph; questions of text alone are answered as before."""
 
-    def __init__(self, index: AstIndex, settings: Settings, path: str | None = None, *, is_presuming: bool = False) -> None:
+    def __init__(
+        self, index: AstIndex, settings: Settings, path: str | None = None, *, is_presuming: bool = False
+    ) -> None:
         """Begin; ``is_presuming`` is said of what :attr:`presuming` gives."""
         super().__init__(index, settings, path)
         self._is_presuming = is_presuming
-        self._told: dict[tuple[Node, Path], Value] = {}
+        self._values: dict[tuple[Node, Path], Value] = {}
 
     @cached_property
     def _graph(self) -> tuple[Oracles, ModuleGraph]:
@@ -225,13 +230,13 @@ class GraphKnowledge(Analysis):
     def told(self, node: Node, path: Path) -> Value:
         """Return what is known of what a path leads to from a node."""
         key = (node, path)
-        if key not in self._told:
+        if key not in self._values:
             oracles = self._graph[0]
             strict = oracles.strict.ask(node, path)
             proof = strict if self._is_presuming else oracles.proof.ask(node, path)
             known = strict is not None and proof is not None
-            self._told[key] = GraphValue(self, node, path, proof, strict) if known else UNKNOWN  # type: ignore[arg-type]
-        return self._told[key]
+            self._values[key] = GraphValue(self, node, path, proof, strict) if known else UNKNOWN  # type: ignore[arg-type]
+        return self._values[key]
 
     def of_object(self, reference: InstanceRef) -> Value:
         """Return what is known of an object of the project."""
@@ -283,7 +288,10 @@ class GraphKnowledge(Analysis):
 
     # ------------------------------------------------------------------ callers
     def brought_by_calls(
-        self, argument: ast.arg, asked_for: Asked, home: GraphKnowledge | None = None  # type: ignore[override]
+        self,
+        argument: ast.arg,
+        asked_for: Asked,
+        home: GraphKnowledge | None = None,  # type: ignore[override]
     ) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         function = (home or self)._function_around(argument)
@@ -338,10 +346,10 @@ class GraphKnowledge(Analysis):
             steps = reasons.chain(strict, node, axis)
         found: Reason | None = None
         for each in steps:
-            found = self._step(strict, each, axis, node.fn, found)
+            found = self._reason_step(strict, each, axis, node.fn, found)
         return found
 
-    def _step(self, strict: Evaluator, node: Node, axis: str, asked_in: FunctionGraph, after: Reason | None) -> Reason:
+    def _reason_step(self, strict: Evaluator, node: Node, axis: str, asked_in: FunctionGraph, after: Reason | None) -> Reason:
         value = strict.ask(node) or a.unknown(a.OF_ATTR)
         evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
         return Reason(

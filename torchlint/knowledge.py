@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -114,6 +115,10 @@ class Knowledge(Protocol):
 # ---------------------------------------------------------------------- one file; who only asks again loads no engine
 def analyse(index: AstIndex, settings: Settings, path: str | None = None) -> Knowledge:
     """Begin what is known of a file; with its absolute path, other files of its project are read on demand."""
+    if os.environ.get("TORCHLINT_GRAPH"):
+        from torchlint.graph_knowledge import GraphKnowledge
+
+        return GraphKnowledge(index, settings, path)
     from torchlint.inference.query import Analysis
 
     return Analysis(index, settings, path)
