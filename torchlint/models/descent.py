@@ -24,7 +24,7 @@ from torchlint.values.abstract import (
     of_kind,
     unknown,
 )
-from torchlint.values.asking import Path, Selector
+from torchlint.values.asking import CallSite, Path, Selector
 from torchlint.values.references import ConstantRef, LibraryInstanceRef, LibraryRef, Reference
 
 BUILTINS: Final = frozenset(vars(builtins))
@@ -94,6 +94,12 @@ def _is_always_true(reference: object) -> bool:
     return getattr(reference, "sort", "") in ("function", "method", "class", "module", "partial") or isinstance(
         reference, LibraryRef
     )
+
+
+def answer(site: CallSite, position: int | None, word: str, usual: bool) -> bool | None:
+    """Return how an argument that is asked for its truth comes out; ``usual`` where it is not given."""
+    node = site.argument(position, word)
+    return usual if node is None else site.asker.truth(node, site.context)
 
 
 # ---------------------------------------------------------------------- paths

@@ -14,6 +14,7 @@ from torchlint.models.distribution_results import distribution_part, is_distribu
 from torchlint.models.library_objects import (
     bound_elsewhere,
     handed_results,
+    made_tuple,
     python_object_attribute,
     python_object_call,
     python_object_method,
@@ -24,7 +25,7 @@ from torchlint.models.library_results import (
     library_instance_call,
     library_method,
 )
-from torchlint.models.library_rows import ARRAY_LIBRARIES, canonical, leaf, package_of
+from torchlint.models.library_rows import ARRAY_LIBRARIES, MADE_TUPLE, canonical, leaf, package_of
 from torchlint.models.module_results import (
     MODULE_METHODS,
     ONLY_OF_MODULES,
@@ -38,7 +39,7 @@ from torchlint.models.python_builtins import python_call
 from torchlint.models.tensor_moves import moved
 from torchlint.models.tensor_results import tensor_attribute, tensor_method, torch_function
 from torchlint.models.torch_objects import torch_object_call
-from torchlint.models.unknown_results import unknown_call
+from torchlint.models.unknown_results import library_result, unknown_call
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_TEXT, AN_INTEGER, BOTTOM, Abstract, join, of_kind
@@ -80,14 +81,19 @@ def library_call(site: CallSite, name: str, path: Path) -> Abstract:
         found = library_function(site, name, path)
     if found is None:
         found = handed_results(site, name, path) if leaf(name) in _RUNNING else None
-    return found if found is not None else unknown_call(site, path)
+    return found if found is not None else library_result(site, name, path)
 
 
 def _torch_call(site: CallSite, name: str, path: Path) -> Abstract:
-    if torch_functions.row(name) is not None:
-        return torch_function(site, name, path)
-    found = torch_object_call(site, name, path)
-    return found if found is not None else torch_function(site, name, path)
+    found = torch_object_call(site, name, path) if torch_functions.row(name) is None else None
+    return found if found is not None else _with_fields(site, torch_function(site, name, path), path)
+
+
+def _with_fields(site: CallSite, made: Abstract, path: Path) -> Abstract:
+    """Return what an operation gives; several results, ``values`` and ``indices``, remember the call that gave them."""
+    if path or not made.kind & a.SEQUENCE or made.references:
+        return made
+    return made.but(references=frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)]))
 
 
 _RUNNING: Final = frozenset("run_in_threadpool thread_map process_map".split())
@@ -107,6 +113,8 @@ def library_object_call(site: CallSite, owner: Abstract, reference: LibraryInsta
         found = (
             site.asker.call_of(target, site.node, path, site.context) if target is not None and target.kind else None
         )
+    if found is None and name.startswith(("torch.func.", "functorch.")) and site.asker.presumes(Presumption.KEPT):
+        found = custom_function_call(site, path)  # a derivative is as its operands are
     if found is None:
         found = library_instance_call(site, owner, reference, path)
     if found is None and owner.kind & a.MODULE:
@@ -213,14 +221,19 @@ def _by_kind(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract
         found = _of_one_kind(site, owner.but(kind=kind & part), part, word, path)
         if found is not None:
             value, is_known = join(value, found), True
+    if kind & a.OTHER and word in _OF_NAMED_TUPLES and (found := container_method(site, owner, word, path)) is not None:
+        return join(value, found if path else made_tuple(site))
     if kind & a.OTHER or not is_known:
         return join(value, unknown_call(site, path, (owner,)))
     return value
 
 
+_OF_NAMED_TUPLES: Final = frozenset({"_replace", "_asdict"})
+
+
 def _of_one_kind(site: CallSite, owner: Abstract, part: int, word: str, path: Path) -> Abstract | None:
     if part == a.TENSOR:
-        return tensor_method(site, owner, word, path)
+        return _with_fields(site, tensor_method(site, owner, word, path), path)
     if part == a.ARRAY:
         return array_method(word, path)
     if part == a.SEQUENCE | a.SIZE:
@@ -297,7 +310,7 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
 
 def _as_tensor(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what a method gives that tensors have: a tensor where only they have it, else something like it."""
-    value = tensor_method(site, owner.but(kind=a.TENSOR, references=frozenset()), word, path)
+    value = _with_fields(site, tensor_method(site, owner.but(kind=a.TENSOR).plain(), word, path), path)
     if word in _DISTINCT or not value.kind & a.TENSOR:
         return value
     return value.but(kind=a.ANY & ~(a.NONE | a.MODULE), dtype=a.ANY_DTYPE)

@@ -99,6 +99,11 @@ def _attribute_got(site: CallSite, maker: CallSite, path: Path) -> Abstract | No
 
 
 # ---------------------------------------------------------------------- named tuples
+def made_tuple(site: CallSite, kind: int = SEQUENCE | OTHER) -> Abstract:
+    """Return an object whose attributes are what a path of a word leads to from the call that made it."""
+    return of_kind(kind, frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)]))
+
+
 def _named_tuple(site: CallSite, maker: CallSite, path: Path) -> Abstract:
     """Return the tuple that calling a class of ``collections.namedtuple`` makes."""
     fields = _fields(maker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlint.models.combined_operands import combined
-from torchlint.models.descent import descend, truth_of
+from torchlint.models.descent import answer, descend
 from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
 from torchlint.models.unknown_results import unknown_call
@@ -79,16 +79,14 @@ def _in_form(
     if word in (_ATTENTION, "LSTMCell", "AdaptiveLogSoftmaxWithLoss"):
         if not path:
             return A_SEQUENCE
-        unasked = site.value(None, "need_weights")
-        if word == _ATTENTION and path[0] == 1 and unasked is not None and truth_of(unasked) is False:
+        if word == _ATTENTION and path[0] == 1 and answer(site, None, "need_weights", usual=True) is False:
             return NOTHING
         return descend(result, path[1:])
     if word.endswith("Loss"):
         return descend(result.but(rank=_loss_rank(maker)), path)
     if word == "Sequential":
         return _of_last(site, result, maker, path)
-    indices = maker.value(None, "return_indices") if maker is not None else None
-    if indices is not None and truth_of(indices) is not False:
+    if maker is not None and answer(maker, None, "return_indices", usual=False) is not False:
         if not path:
             return A_SEQUENCE
         return descend(result.detached().but(dtype=a.INT64) if path[0] == 1 else result, path[1:])

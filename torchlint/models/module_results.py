@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models.container_methods import CONTAINER_READS, container_method
-from torchlint.models.descent import descend, truth_of
+from torchlint.models.descent import answer, descend
 from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.tensor_moves import moved, place_of
 from torchlint.semantic.graph import Node
@@ -151,10 +151,9 @@ def has_parameters(name: str, maker: CallSite | None, depth: int = 4) -> bool:
     if maker is None:
         return True
     if "Norm" in word:
-        affine = maker.value(None, "affine") or maker.value(None, "elementwise_affine")
-        if affine is None:
-            return not word.startswith(("InstanceNorm", "LazyInstanceNorm"))
-        return truth_of(affine) is not False
+        usual = not word.startswith(("InstanceNorm", "LazyInstanceNorm"))
+        told = [answer(maker, None, each, usual=usual) for each in ("affine", "elementwise_affine")]
+        return told != [False, False] if usual is False else False not in told
     if name == "torch.nn.Sequential" and depth:
         return _some_have_parameters(maker, depth)
     return True
@@ -225,9 +224,8 @@ _KNOWN_ATTRIBUTES = frozenset("weight bias training running_mean running_var dev
 def _plain_module_attribute(owner: Abstract, word: str, at: Node, maker: CallSite | None) -> Abstract | None:
     if word.startswith(("weight", "bias")):
         if maker is not None:
-            kept = maker.value(None, "affine") or maker.value(None, "elementwise_affine")
-            asked = maker.value(None, "bias") if word == "bias" else None
-            if any(each is not None and truth_of(each) is False for each in (kept, asked)):
+            asked = ("affine", "elementwise_affine", *(("bias",) if word == "bias" else ()))
+            if any(answer(maker, None, each, usual=True) is False for each in asked):
                 return NOTHING
         found = parameter_of(owner, at)
         return join(found, NOTHING) if maker is None and word == "bias" else found
@@ -264,9 +262,8 @@ def _itself(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     if word in _MOVING:
         after = moved(site, owner, word, ())
     elif word == "requires_grad_":
-        wanted = site.value(0, "requires_grad")
-        answer = True if wanted is None else truth_of(wanted)
-        after = owner.but(grad=a.SURE if answer else a.SAFE if answer is False else a.SURE | a.SAFE)
+        told = answer(site, 0, "requires_grad", usual=True)
+        after = owner.but(grad=a.SURE if told else a.SAFE if told is False else a.SURE | a.SAFE)
     else:
         after = owner
     if not path:
@@ -317,8 +314,8 @@ def _buffer(site: CallSite, owner: Abstract) -> Abstract:
 
 
 def _entry(site: CallSite, owner: Abstract) -> Abstract:
-    keeps = site.value(None, "keep_vars")
-    return _buffer(site, owner) if keeps is None or truth_of(keeps) is False else _parameter(site, owner)
+    is_plain = answer(site, None, "keep_vars", usual=False) is False
+    return _buffer(site, owner) if is_plain else _parameter(site, owner)
 
 
 def _inner_module(_: CallSite, owner: Abstract) -> Abstract:

@@ -17,6 +17,7 @@ from torchlint.models.iterations import (
     spread_elements,
     value_of,
 )
+from torchlint.models.library_objects import made_tuple
 from torchlint.models.tensor_results import arithmetic
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import CallArguments, FunctionGraph
@@ -226,7 +227,10 @@ def _replaced(site: CallSite, path: Path) -> Abstract:
     """``dataclasses.replace(x, word=value)``."""
     if path and isinstance(path[0], str) and (new := site.given.keywords.get(path[0][1:])) is not None:
         return site.asker.value(new, path[1:], site.context)
-    return site.value(0, None, path) or unknown_call(site, path)
+    own = site.value(0, None, path)
+    if own is None:
+        return unknown_call(site, path)
+    return made_tuple(site, own.kind) if not path else own
 
 
 def _field(site: CallSite, path: Path) -> Abstract:

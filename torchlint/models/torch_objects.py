@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models.dataset_results import data_call, holds_data
-from torchlint.models.descent import descend
+from torchlint.models.descent import answer, descend
 from torchlint.models.distribution_results import distribution_made, is_distribution, parameters_of
 from torchlint.models.library_objects import handed_results
 from torchlint.models.library_rows import leaf
@@ -82,6 +82,16 @@ def _loaded_module(site: CallSite, name: str, path: Path) -> Abstract:
     return descend(module_of(name, site, a.SURE, a.SAFE | a.OPTION, site.node), path)
 
 
+def _pretrained(site: CallSite, name: str, path: Path) -> Abstract:
+    """``nn.Embedding.from_pretrained(weights)``: frozen, unless it is told otherwise."""
+    told = answer(site, 1, "freeze", usual=True)
+    grad = a.SAFE if told else a.SURE if told is False else a.SAFE | a.SURE
+    weights = site.value(0, "embeddings")
+    place = (weights.device if weights is not None else 0) or a.SAFE
+    made = module_of(name.removesuffix(".from_pretrained"), site, grad, place)
+    return site.asker.along(made, path, site.node, site.context) if path else made
+
+
 def _divergence(site: CallSite, _: str, path: Path) -> Abstract:
     """``kl_divergence(p, q)``: with the gradients of what both were made of."""
     found = [
@@ -112,6 +122,7 @@ _TRANSFERS: Final[dict[str, _Transfer]] = {
     **_alike(_WRAPPING, _first),
     **_alike(_OBJECTS, _object),
     **_alike("torch.hub.load torch.jit.load torch.fx.GraphModule", _loaded_module),
+    **_alike("torch.nn.Embedding.from_pretrained torch.nn.EmbeddingBag.from_pretrained", _pretrained),
     **_alike("torch.utils.checkpoint.checkpoint", _run),
     **_alike("torch.func.functional_call torch.nn.utils.stateless.functional_call", _called_with),
     **_alike("torch.distributions.kl_divergence torch.distributions.kl.kl_divergence", _divergence),

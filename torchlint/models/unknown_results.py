@@ -11,14 +11,23 @@ from torchlint.values.asking import CallSite, Path, Presumption
 def unknown_call(site: CallSite, path: Path, owners: tuple[Abstract, ...] = ()) -> Abstract:
     """Return what a function gives of which nothing is known; ``owners`` are objects whose method it is.
 
-    Presumed is that a method of something without a gradient on the host gives the like, and that a function that
-    is handed plain tensors gives no gradient that they do not have.
+    Presumed is that a method of something without a gradient on the host gives the like.
     """
-    value = unknown(a.OF_CALL, site.node)
+    return _result(site, path, _like_owners(owners))
+
+
+def library_result(site: CallSite, name: str, path: Path) -> Abstract:
+    """Return what a library's function gives of which nothing is known, by its full name.
+
+    Presumed is that what is handed plain tensors gives no gradient that they do not have.
+    """
+    return _result(site, path, _like_given(site) if name.rpartition(".")[2].islower() else None)
+
+
+def _result(site: CallSite, path: Path, like: Abstract | None) -> Abstract:
     if not site.asker.presumes(Presumption.KEPT):  # it may give what was computed long before, whatever the grad mode
-        return descend(value, path)
-    like = _like_owners(owners) if owners else _like_given(site)
-    computed = like if like is not None else value
+        return descend(unknown(a.OF_CALL, site.node), path)
+    computed = like if like is not None else unknown(a.OF_CALL, site.node)
     return descend(site.asker.under(computed, site.node, site.context), path)
 
 
@@ -33,13 +42,13 @@ def _like_owners(owners: tuple[Abstract, ...]) -> Abstract | None:
 def _like_given(site: CallSite) -> Abstract | None:
     """Return what a function gives as far as what it is handed says so; None where that says nothing."""
     operands = [each for each in site.operands() if each.kind & (a.CARRIES | a.ARRAY)]
-    if not operands:
+    if not operands or site.given.spread:
         return None
     known = [each for each in operands if each.kind in (a.TENSOR, a.ARRAY)]
     joined = join_all(operands)
     if len(known) == len(operands) and joined.grad in (0, a.SAFE):
         return anything_like(joined).but(grad=a.SAFE, grad_from=None)
-    if site.word.islower() and all(each.kind & a.TENSOR and each.grad & a.OF_PARAM for each in operands):
+    if all(each.kind & a.TENSOR and each.grad & a.OF_PARAM for each in operands):
         return anything_like(joined)
     return None
 
