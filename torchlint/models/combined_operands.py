@@ -27,7 +27,8 @@ _OWN: Final = a.SURE | a.MODULE_OUT | a.OPTION
 def combined(asker: Asker, operands: list[Abstract], node: Node, context: Context | None, numbers: bool) -> Abstract:
     """Return the tensor that is computed of operands, before grad mode is asked.
 
-    ``numbers`` says that the operation takes Python numbers, too: an unknown operand is one as likely. Operands that are no tensor have a part in the dtype alone.
+    ``numbers`` says that the operation takes Python numbers, too: an unknown operand is one as likely. Operands that
+    are no tensor have a part in the dtype alone.
     """
     is_proof = asker.oracle is Oracle.PROOF
     tensors = [each for each in operands if each.kind & a.TENSOR]

@@ -134,17 +134,6 @@ FULL_REDUCTIONS: Final = words("""
 """Reductions whose result has no dimension where none is given."""
 ALWAYS_FULL: Final = words("trace dot vdot dist")
 """Reductions that are never given a dimension."""
-DISTINCTIVE: Final = words("""
-    detach requires_grad_ backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous retain_grad detach_
-    new_zeros new_ones new_tensor new_empty new_full type_as scatter scatter_ scatter_add_ index_select
-    masked_fill masked_fill_ masked_select narrow addmm bmm baddbmm normal_ uniform_ fill_ zero_ copy_ add_ sub_
-    mul_ div_ clamp_ addcmul_ addcdiv_ expand_as view_as argmax argmin topk logsumexp log_softmax sigmoid_ tanh_
-    permute unfold gather numel nelement squeeze_ half bernoulli_ random_ exponential_ clamp softmax is_cuda cuda
-    unbind matmul mm log_ exp_ sqrt_ pow_ float long transpose_ resize_ resize_as_ index_fill_ index_add_
-    index_copy_ lerp_ floor_ ceil_ round_ trunc_ sign_ abs_ neg_ relu_ t_ addr_ map_ apply_ cauchy_ log_normal_
-    geometric_ renorm_ tril_ triu_ set_ squeeze view expand
-""")
-"""Methods that, among the objects met beside tensors, only a tensor (or a module that holds some) has."""
 
 
 def changes_in_place(word: str) -> bool:

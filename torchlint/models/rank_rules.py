@@ -43,8 +43,8 @@ _LIKE_FIRST: Final = words("""
 _BROADCAST: Final = words("""
     masked_fill add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow float_power
     maximum minimum fmax fmin atan2 arctan2 hypot logaddexp logaddexp2 eq ne lt le gt ge greater less greater_equal
-    less_equal not_equal isclose logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where lerp addcmul addcdiv
-    clamp clip clamp_min clamp_max copysign nextafter heaviside ldexp xlogy rsub
+    less_equal not_equal isclose logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where lerp
+    addcmul addcdiv clamp clip clamp_min clamp_max copysign nextafter heaviside ldexp xlogy rsub
 """)
 """Operations on each element, whose operands are broadcast."""
 

@@ -34,6 +34,8 @@ def place_named(text: str) -> int:
 def place_of(value: Abstract, at: Node | None) -> Place:
     """Return where a device value is, as evidence, and the node where that begins: ``at``, or where it was chosen."""
     bits, origin = 0, at
+    if value.kind & ~(a.DEVICE | a.NUMBER | a.STRING | a.NONE) or not value.kind:
+        return a.SAFE | a.OPTION, at
     if value.kind & a.DEVICE:
         bits |= value.device or a.SAFE | a.OPTION
         origin = value.device_from or at
@@ -49,8 +51,7 @@ def place_of(value: Abstract, at: Node | None) -> Place:
             bits |= each or a.SAFE | a.OPTION
     if value.kind & a.NONE:
         bits |= a.SAFE
-    if value.kind & ~(a.DEVICE | a.NUMBER | a.STRING | a.NONE) or not bits:
-        bits |= a.SAFE | a.OPTION
+    bits = bits or a.SAFE | a.OPTION
     return bits, origin if bits & ~a.SAFE else None
 
 

@@ -53,7 +53,7 @@ _LIKE_FIRST_DTYPE: Final = words("""
     gather index_select take take_along_dim masked_select masked_fill scatter scatter_add scatter_reduce index_add
     index_copy index_fill index_put index_reduce repeat_interleave masked_scatter put select_scatter slice_scatter
     diagonal_scatter grid_sample batch_norm layer_norm group_norm instance_norm multi_head_attention_forward
-    embedding_renorm fill normal
+    embedding_renorm fill normal bernoulli
 """)
 """Operations whose further tensors say where, or are cast: the first one decides the dtype."""
 
@@ -293,18 +293,20 @@ def _keeps(site: CallSite, name: str, word: str, tensors: list[Abstract]) -> boo
             return None if word in _OFF_BY_DEFAULT else False
         drops = truth_of(training)
         return None if drops is None else not drops
-    return None if name in KEEPS_GRAD_SOMETIMES else True
+    return None if name in KEEPS_GRAD_SOMETIMES and word != "view" else True
 
 
 def _handed_on(site: CallSite, word: str, lead: Abstract) -> Abstract:
     """Return the tensor itself or a view of it, which requires grad whatever the mode."""
     if word in ("real", "imag", "view_as_real"):
         return lead.but(dtype=real_parts(lead.dtype))
+    if word == "dequantize":
+        return lead.but(dtype=lead.dtype | a.FLOAT32)
     if word == "view_as_complex":
         return lead.but(dtype=lead.dtype & ~a.FLOATING | a.FLOATING)
     given = site.value(0, "dtype") if word == "view" else None
     if given is not None and given.must(a.DTYPE):
-        return cast(lead, dtype_of(given) or a.ANY_DTYPE).but(rank=lead.rank)
+        return cast(lead, dtype_of(given) or a.ANY_DTYPE).detached()
     return lead
 
 
