@@ -179,6 +179,10 @@ def test_finally_runs_on_ways_that_leave_and_keeps_the_others_apart() -> None:
     assert [each.state.grad.op for each in fn.returns] == [g.AFTER, g.AFTER]
 
 
+def test_nothing_is_reached_behind_what_never_returns() -> None:
+    assert returned("if x is None:\n    sys.exit(1)\nreturn x") == ["pi[not none](x)"]
+
+
 def test_calls_know_what_is_caught_around_them() -> None:
     fn = function("def f():\n    try:\n        a()\n    except (E, F): b()\n    except G: c()\n    finally: d()")
     caught = {call.arguments.spelled: [spell(each) for each in fn.handlers.get(call, ()) if each] for call in fn.calls}
@@ -290,6 +294,16 @@ def test_a_call_of_the_body_knows_what_the_names_of_the_module_were() -> None:
     bound = {call.arguments.spelled: names for call, names in body.snapshots.items()}
     assert {word: spell(names["x"]) for word, names in bound.items()} == {"f": "1", "g": "1", "h": "2", "k": "2"}
     assert bound["f"] is bound["g"]
+
+
+def test_what_a_function_puts_into_a_container_of_the_module_is_known_to_all() -> None:
+    body = module("R = {}\ndef add(x):\n    R['k'] = x\ndef other(y):\n    R = []\n    R.append(y)\n").body
+    assert [spell(each) for each in body.definitions["R"]] == ["dict[()]()", "grow[k](R, x)"]
+    fn = function("def f(net):\n    seen = []\n    net.hook(lambda x: seen.append(x))\n    return seen")
+    assert [spell(each) for each in fn.definitions["seen"]] == [
+        "sequence[list]()",
+        "grow[behind the last](free seen, x)",
+    ]
 
 
 # ---------------------------------------------------------------------- definitions

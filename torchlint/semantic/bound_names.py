@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 DEEPEST_SPELLING = 3
 """Dotted names of more dots than this are no variables."""
-_CHANGES = frozenset((PI, EFFECT, INPLACE, SETTER, GROW, SPREAD))
+_KEPT = frozenset((INPLACE, SETTER, GROW, SPREAD))
+"""Changes that stay in an object, whoever holds it."""
+_CHANGES = _KEPT | {PI, EFFECT}
 
 
 class Bindings:
@@ -170,9 +172,23 @@ def rebind(st: Lowering, word: str, value: Node) -> None:
         return
     if is_own(st, word):
         _define(st, word, value)
+    elif value.op in _KEPT:
+        _tell_owner(st, word, value)
     written(st, word, value)
     st.env.set_name(word, value)
     st.env.drop_under(word)
+
+
+def _tell_owner(st: Lowering, word: str, value: Node) -> None:
+    """Add what was put into an object that a function around holds, to what the name is bound to there."""
+    root = _object(value, 0)
+    owner = st.fn.file.body if root.op == GLOBAL else None
+    if root.op == FREE and isinstance(root.data, tuple):
+        owner = root.data[0]
+    if owner is not None and owner is not st.fn and word in owner.definitions:
+        owner.definitions[word].append(value)
+        if owner.parent is None:
+            st.fn.global_stores.append(value)
 
 
 def bind_attribute(st: Lowering, spelled: str, value: Node) -> None:

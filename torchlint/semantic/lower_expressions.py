@@ -261,9 +261,11 @@ _COMPREHENSIONS: dict[type[ast.expr], str] = {
 
 def _carry_out(st: Lowering, names: dict[str, Node], own: set[str]) -> None:
     """Bind outside what a comprehension, which may have run or not, bound or changed of the names outside."""
-    for word, value in names.items():
-        before, value = st.env.names.get(word), unnarrowed(value)
-        if before is not value and word not in own and value.op not in (GLOBAL, FREE):
+    for word, inner in names.items():
+        before, value = st.env.names.get(word), unnarrowed(inner)
+        if word in own or value.op in (GLOBAL, FREE):
+            continue
+        if before is None or unnarrowed(before) is not value:
             rebind(st, word, value if before is None else st.node(PHI, (before, value), None, value.at))
 
 

@@ -82,7 +82,7 @@ class Lowering:
         self.snapshot: dict[str, Node] | None = None
         self.snapshot_entries = 0
         self.annotation = ""
-        """How names and texts are read: ``annotation``, ``text`` in one that is a text, ``literal`` in its data, or empty."""
+        """``annotation`` inside of one, ``text`` in one that is a text, ``literal`` in the data of one, else empty."""
         self.changes: dict[ast.AST, object] = {}
         self.depth = 0
         self.writes = 0

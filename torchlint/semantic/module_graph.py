@@ -130,7 +130,7 @@ class ModuleGraph:
         return self.function(node, parent, cls)
 
     def lower_reaching_out(self) -> None:
-        """Lower the functions that bind names of the module or of functions around, so that all bindings are known."""
+        """Lower the functions that bind or change what names of functions around hold, so that all of it is known."""
         for each in self.outline.reaching_out:
             lower(self.function_of(each))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from torchlint.semantic.effect_words import GROWING, MOVING, SPREADING
 from torchlint.semantic.formal_parameters import AnyFunction
 
 _LEAVES: Final = frozenset((
@@ -27,6 +28,7 @@ _BODIES: Final = frozenset((
     ast.match_case, getattr(ast, "TryStar", ast.Try),
 ))  # fmt: skip
 """Syntax whose statements still belong to the class around."""
+_CHANGING: Final = GROWING | SPREADING | MOVING | {"setdefault"}
 _ASKING: Final = frozenset(
     "isinstance issubclass hasattr getattr type len print super repr str int float bool id callable range".split()
 )
@@ -72,7 +74,7 @@ class Outline:
     packages: set[str] = field(default_factory=set)
     """First words of absolute imports."""
     reaching_out: list[AnyFunction] = field(default_factory=list)
-    """Functions with ``global`` or ``nonlocal``."""
+    """Functions that may bind or change what a name of the module, or of a function around, is bound to."""
 
 
 def outline_of(tree: ast.Module) -> Outline:
@@ -97,19 +99,32 @@ def outline_of(tree: ast.Module) -> Outline:
                         walk.push(each, owner, inside, reads)
             elif type(value) not in _LEAVES:
                 walk.push(value, owner, inside, reads)
+    held = {each.id for statement in tree.body for each in _targets(statement) if isinstance(each, ast.Name)}
+    for owner, word in walk.grown:
+        scope = found.scopes.get(owner)
+        if scope is not None and (word in held or scope.owner is not tree):
+            walk.reaching.add(owner)
     found.reaching_out = [each for each in found.functions if each in walk.reaching]
     return found
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else []
 
 
 class _Walk:
     """What is still to be walked over."""
 
-    __slots__ = ("classes", "found", "reaching", "stack")
+    __slots__ = ("classes", "found", "grown", "reaching", "stack")
 
     def __init__(self, found: Outline, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]) -> None:
         self.found, self.stack = found, stack
         self.classes = 0
         self.reaching: set[ast.AST] = set()
+        self.grown: list[tuple[ast.AST, str]] = []
+        """Names whose object is changed, with the syntax of the function that does it."""
 
     def push(self, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | None, reads: bool) -> None:
         """Walk over a node later; ``reads`` if a name that stands here is read and kept by nobody."""
@@ -119,6 +134,13 @@ class _Walk:
             while isinstance(node, ast.Attribute):
                 node = node.value
         self.stack.append((node, owner, cls))
+
+    def grow(self, node: ast.expr, owner: ast.AST) -> None:
+        """Note the variable whose object, or what that holds, is changed."""
+        while isinstance(node, ast.Subscript | ast.Attribute):
+            node = node.value
+        if isinstance(node, ast.Name):
+            self.grown.append((owner, node.id))
 
     def mention(self, node: ast.expr, owner: ast.AST, place: ast.expr) -> None:
         """Note a name that is handed over or stored."""
@@ -158,11 +180,22 @@ def _call(walk: _Walk, node: ast.Call, owner: ast.AST, cls: ast.ClassDef | None)
     func = node.func
     word = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
     walk.found.calls.setdefault(word, []).append(WrittenCall(node, owner))
+    if isinstance(func, ast.Attribute) and (word in _CHANGING or word.endswith("_")):
+        walk.grow(func.value, owner)
     walk.push(func, owner, None, reads=True)
     for each in (*node.args, *[keyword.value for keyword in node.keywords]):
         if word not in _ASKING:
             walk.mention(each.value if isinstance(each, ast.Starred) else each, owner, node)
         walk.push(each, owner, None, reads=True)
+
+
+def _assigned(walk: _Walk, node: ast.Assign | ast.AugAssign, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del cls
+    for each in _targets(node):
+        if not isinstance(each, ast.Name):
+            walk.grow(each, owner)
+            walk.push(each, owner, None, reads=True)
+    walk.push(node.value, owner, None, reads=isinstance(node, ast.AugAssign))
 
 
 def _annotated(walk: _Walk, node: ast.AnnAssign, owner: ast.AST, cls: ast.ClassDef | None) -> None:
@@ -187,6 +220,7 @@ def _outside(walk: _Walk, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | Non
 
 _KNOWN: Final[dict[type[ast.AST], Callable[[_Walk, Any, ast.AST, ast.ClassDef | None], None]]] = {
     ast.FunctionDef: _function, ast.AsyncFunctionDef: _function, ast.Lambda: _function, ast.ClassDef: _class,
-    ast.Call: _call, ast.AnnAssign: _annotated, ast.Import: _import, ast.ImportFrom: _import, ast.Global: _outside,
+    ast.Call: _call, ast.AnnAssign: _annotated, ast.Assign: _assigned,
+    ast.AugAssign: _assigned, ast.Import: _import, ast.ImportFrom: _import, ast.Global: _outside,
     ast.Nonlocal: _outside,
 }  # fmt: skip
