@@ -173,8 +173,9 @@ def _leaves(walk: ForwardWalk, here: Position) -> Iterator[Leaving]:
         if frame is None or frame.function is not node.fn or frame.callee is None:
             yield Leaving(way, node, here)
         elif not frame.callee.is_constructor:
-            is_member = frame.callee.call is not frame.call  # what a callable gives that is handed over
-            walk.push(here.at(frame.call, here.held + deeper + is_member, frame.outer))
+            walk.push(here.at(frame.call, here.held + deeper, frame.outer))
+            if frame.callee.call is not frame.call:  # a callable that was handed over may give members of the result
+                walk.push(here.at(frame.call, here.held + deeper + 1, frame.outer))
     for owner in edges.stored_in.get(node, ()):
         yield from _kept(walk, here, owner, frame)
     if node in edges.global_stores:
@@ -247,6 +248,8 @@ def _member(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
     selects = by is not None and by.must(a.TENSOR | a.ARRAY | a.SEQUENCE)
     if here.held:
         walk.push(here.at(user, here.held - (not is_slice), here.frame))
+        if here.held > 1 and not walk.knowledge.value(here.node).must(a.SEQUENCE):
+            walk.push(here.at(user, 0, here.frame))  # an object may give what its own containers hold
     elif not selects or walk.is_computed:
         walk.push(here.at(user, 0, here.frame))
     yield from ()
@@ -274,7 +277,7 @@ def _grown(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
         walk.push(here.at(user, here.held, here.frame))
     if member is here.node:
         if not walk.knowledge.value(before).must(a.TENSOR | a.ARRAY):
-            walk.push(here.at(user, here.held + (user.op != SPREAD), here.frame))
+            walk.push(here.at(user, here.held + (user.op != SPREAD and user.data is not SLICE), here.frame))
             yield from _kept(walk, here, before, here.frame)
         elif walk.is_computed:
             walk.push(here.at(user, 0, here.frame))

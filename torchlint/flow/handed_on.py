@@ -119,7 +119,9 @@ def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
     """Yield what becomes of the arguments of a call that runs no function of the project as far as it is known."""
     target = knowledge.value(call.ins[0])
     names = [each.name for each in target.references if isinstance(each, LibraryRef)]
-    layers = [each.name for each in target.references if isinstance(each, LibraryInstanceRef)]
+    layers = [
+        each.name for each in target.references if isinstance(each, LibraryInstanceRef) and each.name[:9] == "torch.nn."
+    ]
     if any(isinstance(each, ClassRef) for each in target.references):
         yield Handing(HOLDER, tuple(call.arguments.all()))
     elif names:
@@ -171,8 +173,6 @@ def may_be_inplace(layer: str) -> bool:
 
 
 def _of_layer(call: Node, name: str) -> Handing:
-    if not name.startswith("torch.nn."):
-        return Handing(UNFAMILIAR, tuple(call.arguments.all()))
     last = name.rpartition(".")[2].lower()
     is_container = last in ("sequential", "module", "dataparallel", "distributeddataparallel")
     return Handing(VIEW if is_container or last in _layers_on_memory() else FRESH, tuple(call.arguments.all()))

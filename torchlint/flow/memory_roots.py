@@ -10,10 +10,11 @@ from typing import Final
 
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.handed_on import inside
 from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.steps_back import STEPS_BACK, Place
 from torchlint.flow.turned_edges import turned_edges
-from torchlint.semantic.graph import ATTR, Node
+from torchlint.semantic.graph import ATTR, GROW, SPREAD, Node
 from torchlint.values.asking import ANY_ELEMENT, Path
 
 _LONGEST: Final = 5
@@ -45,7 +46,7 @@ class MemoryRoots:
             if len(seen) > _MOST_STEPS:
                 yield MemoryRoot(UNKNOWN, start[0])
                 return
-            for step in STEPS_BACK[here[0].op](self.knowledge, *here):
+            for step in (*_put_by_closures(*here), *STEPS_BACK[here[0].op](self.knowledge, *here)):
                 if isinstance(step, MemoryRoot):
                     yield step
                 elif (place := (step[0], step[1][:_LONGEST], step[2])) not in seen:
@@ -70,6 +71,14 @@ class MemoryRoots:
         if len(known) == len(roots):
             return FlowAnswer(NO, known[0].node, known[0].sort)
         return FlowAnswer(PERHAPS, others[0].node, others[0].sort)
+
+
+def _put_by_closures(node: Node, path: Path, frame: CallFrame | None) -> Iterator[Place]:
+    """Yield what functions that are written inside put into a container that they read."""
+    for reader in turned_edges(node.fn).captured.get(node, ()) if path and not node.fn.is_module else ():
+        for grown in turned_edges(reader.fn).users.get(reader, ()):
+            if grown.op in (GROW, SPREAD) and grown.ins[0] is reader:
+                yield grown.ins[1], (path if grown.op == SPREAD else inside(path)), frame
 
 
 def _in_any_order(node: Node, path: Path, frame: CallFrame | None) -> Place:

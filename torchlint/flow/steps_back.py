@@ -238,6 +238,8 @@ def _grown(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | 
     is_sought = path and (path[0] == ANY_DEPTH or may_be_same(path[0], step_of(node.data)))
     if is_sought and not knowledge.value(before).must(a.TENSOR | a.ARRAY):
         yield member, inside(path), frame
+        if node.data is SLICE:
+            yield member, (ANY_ELEMENT, *inside(path)), frame
 
 
 def _spread(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
