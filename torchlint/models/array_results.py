@@ -7,7 +7,7 @@ from typing import Final
 from torchlint.models.descent import descend
 from torchlint.models.library_rows import leaf
 from torchlint.values import abstract as a
-from torchlint.values.abstract import A_SEQUENCE, A_TEXT, AN_ARRAY, AN_INTEGER, Abstract, of_kind
+from torchlint.values.abstract import A_SEQUENCE, A_TEXT, AN_ARRAY, AN_INTEGER, BOTTOM, Abstract, of_kind
 from torchlint.values.asking import CallSite, Path
 from torchlint.values.references import LibraryInstanceRef
 
@@ -69,6 +69,8 @@ _NOTHING_OF_ARRAYS: Final = frozenset("sort fill resize put itemset setflags tof
 
 def array_method(word: str, path: Path) -> Abstract:
     """Return what a method of an array, or of a number of NumPy's, gives."""
+    if word in _ONLY_OF_TENSORS:
+        return BOTTOM
     if word == "item":  # an array of objects may hold anything
         return of_kind(a.NUMBER | a.OTHER | a.STRING) if not path else descend(of_kind(a.OTHER), path)
     if word == "tolist":  # of a number of NumPy it is a number
@@ -82,6 +84,10 @@ def array_method(word: str, path: Path) -> Abstract:
     return descend(NUMBERS if word in _REDUCING else AN_ARRAY if word in _LIKE else NUMBERS, path)
 
 
+_ONLY_OF_TENSORS: Final = frozenset(
+    "detach cpu cuda numpy requires_grad_ backward unsqueeze permute clone numel".split()
+)
+"""Methods that no array has: a call of one raises."""
 _REDUCING: Final = frozenset("sum mean max min std var prod argmax argmin all any dot ptp trace".split())
 _LIKE: Final = frozenset(
     """
