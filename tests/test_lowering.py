@@ -1,4 +1,4 @@
-"""The graph of small texts: what names are bound to, joins, narrowing, exits, changes; and of every fixture, its form."""
+"""The graph of small texts: what names are bound to, joins, narrowing, exits, changes; and the form of every graph."""
 
 from __future__ import annotations
 
@@ -351,8 +351,8 @@ def test_defaults_and_annotations_belong_to_the_function_around() -> None:
 def test_generators_await_and_texts() -> None:
     fn = function("async def f(x):\n    async for y in x:\n        yield await y\n    z = yield\n    return f'{g(z)}'")
     assert fn.is_async
-    assert [spell(each.value) for each in fn.yields] == ["element(phi(x))" if False else "element(x)", "None"]
-    assert spell(fn.returns[0].value) == "'text'" or fn.returns[0].value.data is g.TEXT_OF_PARTS
+    assert [spell(each.value) for each in fn.yields] == ["element(x)", "None"]
+    assert fn.returns[0].value.data is g.TEXT_OF_PARTS
     assert [spell(each) for each in fn.calls] == ["g(opaque())"]
     fn = function("def f(x):\n    yield from x")
     assert [spell(each.value) for each in fn.yields] == ["element(x)"]
@@ -380,12 +380,13 @@ def test_patterns_bind_and_narrow(case: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("a, (b, *c, d) = x\nreturn a, b, c, d", "item[0](x), item[0](item[1](x)), item[None](item[1](x)), item[-1](item[1](x))"),
+        ("a, (b, *c, d) = x\nreturn a, c, d", "item[0](x), item[None](item[1](x)), item[-1](item[1](x))"),
         ("a, b = x, y\nb, a = a, b\nreturn a, b", "y, x"),
         ("x += y\nreturn x", "operation[+=](x, y)"),
         ("return [*x, y]", "grow[behind the last](spread(sequence[list](), x), y)"),
         ("return {'a': x, **y, 'b': 1}", "grow[b](spread(dict[('a',)](x), y), 1)"),
-        ("return x[0], x[-1], x['k'], x[1:], x[y]", "index[0](x), index[-1](x), index[k](x), index[a slice](x), index[any key](x, y)"),
+        ("return x[0], x[-1], x['k']", "index[0](x), index[-1](x), index[k](x)"),
+        ("return x[1:], x[y]", "index[a slice](x), index[any key](x, y)"),
         ("x['k'] = y\nreturn x", "grow[k](x, y)"),
         ("x.setdefault('k', []).append(y)\nreturn x", "grow[k](grow[k](x, sequence[list]()), grow[behind the last]"),
         ("x.update(y, k=1)\nreturn x", "spread(x, y)"),
@@ -469,7 +470,7 @@ def test_an_attribute_that_was_put_there_is_what_is_called() -> None:
         ("x in ('a', 'b')", "pi[equals sequence[tuple]('a', 'b')](x)", "pi[not equals sequence[tuple]('a', 'b')](x)"),
         ("x in y", "x", "x"),
         ("isinstance(x, T)", "pi[isinstance T](x)", "pi[not isinstance T](x)"),
-        ("isinstance(x, T) or isinstance(x, U)", "pi[isinstance sequence[tuple](T, U)](x)", "pi[not isinstance U](pi[not"),
+        ("isinstance(x, T) or isinstance(x, U)", "pi[isinstance sequence[tuple](T, U)](x)", "pi[not isinstance U](pi["),
         ("type(x) is T", "pi[type T](x)", "pi[not type T](x)"),
         ("torch.is_tensor(x)", "pi[tensor](x)", "pi[not tensor](x)"),
         ("hasattr(x, 'a')", "pi[hasattr a](x)", "pi[not hasattr a](x)"),

@@ -133,7 +133,8 @@ def test_an_export_is_one_node() -> None:
 
 def test_functions_are_numbered_by_the_text_alone() -> None:
     file = module(
-        "f = lambda: 1\ndef a(x=lambda: 2):\n    def b(): pass\n    return\n    def dead(): pass\nclass C:\n    def c(self): pass"
+        "f = lambda: 1\ndef a(x=lambda: 2):\n    def b(): pass\n    return\n    def dead(): pass\n"
+        "class C:\n    def c(self): pass"
     )
     assert [each.name for each in file.functions] == ["<module>", "<lambda>", "a", "<lambda>", "b", "dead", "c"]
     assert [each.identity for each in file.functions] == list(range(7))

@@ -6,32 +6,17 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from torchlint.semantic.graph import (
-    ATTR,
-    EFFECT,
-    FREE,
-    GAMMA,
-    GLOBAL,
-    GROW,
-    INPLACE,
-    PHI,
-    PI,
-    SETTER,
-    SPREAD,
-    FunctionGraph,
-    Node,
-    ProcessState,
-    Span,
-)
+from torchlint.semantic import graph as g
+from torchlint.semantic.graph import FunctionGraph, Node, ProcessState, Span
 
 if TYPE_CHECKING:
     from torchlint.semantic.lowering_state import Lowering
 
 DEEPEST_SPELLING = 3
 """Dotted names of more dots than this are no variables."""
-_KEPT = frozenset((INPLACE, SETTER, GROW, SPREAD))
+_KEPT = frozenset((g.INPLACE, g.SETTER, g.GROW, g.SPREAD))
 """Changes that stay in an object, whoever holds it."""
-_CHANGES = _KEPT | {PI, EFFECT}
+_CHANGES = _KEPT | {g.PI, g.EFFECT}
 
 
 class Bindings:
@@ -103,7 +88,7 @@ def dotted(node: ast.expr) -> str | None:
 
 def unnarrowed(node: Node) -> Node:
     """Return what was narrowed by tests."""
-    while node.op == PI:
+    while node.op == g.PI:
         node = node.ins[0]
     return node
 
@@ -116,7 +101,7 @@ def same_object(one: Node, two: Node) -> bool:
 def _object(node: Node, depth: int) -> Node:
     while node.op in _CHANGES:
         node = node.ins[0]
-    if node.op in (PHI, GAMMA) and depth < 4 and node.ins:
+    if node.op in (g.PHI, g.GAMMA) and depth < 4 and node.ins:
         roots = {_object(each, depth + 1) for each in node.ins}
         if len(roots) == 1:
             return roots.pop()
@@ -131,13 +116,13 @@ def lookup(st: Lowering, word: str, at: Span | None) -> Node:
         return found
     if word in st.outside:
         owner = st.outside[word]
-        return st.node(GLOBAL, (), word, at) if owner.parent is None else st.node(FREE, (), (owner, word), at)
+        return st.node(g.GLOBAL, (), word, at) if owner.parent is None else st.node(g.FREE, (), (owner, word), at)
     around = st.fn.parent
     while around is not None and around.parent is not None:
         if word in around.definitions:
-            return st.node(FREE, (), (around, word), at)
+            return st.node(g.FREE, (), (around, word), at)
         around = around.parent
-    return st.node(GLOBAL, (), word, at)
+    return st.node(g.GLOBAL, (), word, at)
 
 
 def is_own(st: Lowering, word: str) -> bool:
@@ -182,8 +167,8 @@ def rebind(st: Lowering, word: str, value: Node) -> None:
 def _tell_owner(st: Lowering, word: str, value: Node) -> None:
     """Add what was put into an object that a function around holds, to what the name is bound to there."""
     root = _object(value, 0)
-    owner = st.fn.file.body if root.op == GLOBAL else None
-    if root.op == FREE and isinstance(root.data, tuple):
+    owner = st.fn.file.body if root.op == g.GLOBAL else None
+    if root.op == g.FREE and isinstance(root.data, tuple):
         owner = root.data[0]
     if owner is not None and owner is not st.fn and word in owner.definitions:
         owner.definitions[word].append(value)
@@ -226,7 +211,7 @@ def read_dotted(st: Lowering, spelled: str, at: Span | None) -> Node:
     if found is not None:
         return found
     owner, _, word = spelled.rpartition(".")
-    return st.node(ATTR, (read_dotted(st, owner, at),), word, at) if owner else lookup(st, word, at)
+    return st.node(g.ATTR, (read_dotted(st, owner, at),), word, at) if owner else lookup(st, word, at)
 
 
 # ---------------------------------------------------------------------- joins
@@ -266,8 +251,8 @@ def merge(st: Lowering, values: Sequence[Node], test: Node | None = None) -> Nod
     if all(unnarrowed(each) is base for each in distinct):
         return base
     if test is not None and len(values) == 2:
-        return st.node(GAMMA, tuple(values), test, first.at)
-    return st.node(PHI, tuple(distinct), None, first.at)
+        return st.node(g.GAMMA, tuple(values), test, first.at)
+    return st.node(g.PHI, tuple(distinct), None, first.at)
 
 
 def _join_names(st: Lowering, ways: list[dict[str, Node]], test: Node | None) -> dict[str, Node]:
@@ -292,7 +277,7 @@ def _join_names(st: Lowering, ways: list[dict[str, Node]], test: Node | None) ->
             continue  # it was only narrowed or changed on a way: elsewhere it is what it is outside
         if any(each is not value for each in values):
             value = merge(st, values, test if len(values) == len(ways) else None)
-            if value.op in (PHI, GAMMA) and word in own:
+            if value.op in (g.PHI, g.GAMMA) and word in own:
                 own[word].append(value)
         joined[word] = value
     return joined

@@ -16,7 +16,7 @@ _LEAVES = frozenset((ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.B
 
 
 @dataclass(slots=True)
-class Changes:
+class LoopChanges:
     """Names and dotted names in the order in which they were found."""
 
     bound: dict[str, None] = field(default_factory=dict)
@@ -27,12 +27,12 @@ class Changes:
     """Whether a variable of the process may be set."""
 
 
-def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> Changes:
+def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> LoopChanges:
     """Return what a loop binds or changes; of loops inside it is read once."""
     known = st.changes.get(loop)
-    if isinstance(known, Changes):
+    if isinstance(known, LoopChanges):
         return known
-    found = Changes()
+    found = LoopChanges()
     stack: list[ast.AST] = [*loop.body]
     if isinstance(loop, ast.While):
         stack.append(loop.test)
@@ -72,7 +72,7 @@ def _push(stack: list[ast.AST], node: ast.AST) -> None:
             stack.append(value)
 
 
-def _note(st: Lowering, found: Changes, node: ast.AST) -> None:
+def _note(st: Lowering, found: LoopChanges, node: ast.AST) -> None:
     if isinstance(node, ast.Call):
         _note_call(st, found, node)
     elif isinstance(node, ast.Name):
@@ -98,7 +98,7 @@ def _note(st: Lowering, found: Changes, node: ast.AST) -> None:
                 _change(found, call)
 
 
-def _bind_target(found: Changes, node: ast.expr) -> None:
+def _bind_target(found: LoopChanges, node: ast.expr) -> None:
     """Note a target: an attribute may change its object, an element changes its container."""
     if isinstance(node, ast.Name):
         found.bound[node.id] = None
@@ -115,7 +115,7 @@ def _bind_target(found: Changes, node: ast.expr) -> None:
             _bind_target(found, each)
 
 
-def _change(found: Changes, node: ast.expr) -> None:
+def _change(found: LoopChanges, node: ast.expr) -> None:
     """Note the variable whose object, or what that holds, an expression gives."""
     while True:
         if isinstance(node, ast.Subscript):
@@ -130,7 +130,7 @@ def _change(found: Changes, node: ast.expr) -> None:
     _keep(found, node)
 
 
-def _keep(found: Changes, node: ast.expr) -> None:
+def _keep(found: LoopChanges, node: ast.expr) -> None:
     if isinstance(node, ast.NamedExpr):
         node = node.target
     spelled = dotted(node)
@@ -138,7 +138,7 @@ def _keep(found: Changes, node: ast.expr) -> None:
         found.changed[spelled] = None
 
 
-def _note_call(st: Lowering, found: Changes, node: ast.Call) -> None:
+def _note_call(st: Lowering, found: LoopChanges, node: ast.Call) -> None:
     word = callee_words(node)[1]
     found.process |= word in PROCESS_SETTERS
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -166,7 +166,7 @@ def _note_call(st: Lowering, found: Changes, node: ast.Call) -> None:
                     _change_members(found, each)
 
 
-def _change_members(found: Changes, node: ast.expr) -> None:
+def _change_members(found: LoopChanges, node: ast.expr) -> None:
     for each in node.elts if isinstance(node, ast.Tuple | ast.List) else [node]:
         _change(found, each)
 

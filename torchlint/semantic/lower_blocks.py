@@ -17,7 +17,7 @@ from torchlint.semantic.bound_names import (
     unnarrowed,
 )
 from torchlint.semantic.branch_tests import narrow
-from torchlint.semantic.changed_names import Changes, changed_names
+from torchlint.semantic.changed_names import LoopChanges, changed_names
 from torchlint.semantic.effect_words import INERT_MANAGERS, MODES, SUPPRESSING
 from torchlint.semantic.graph import DEVICE, ELEMENT, ENTER, GRAD, OPAQUE, PHI, WITHIN, Node, ProcessState
 from torchlint.semantic.lower_calls import callee_words, is_library
@@ -63,7 +63,7 @@ def _loop(st: Lowering, node: ast.While | ast.For | ast.AsyncFor) -> None:
     join(st, (st.taken(), *frame.breaks))
 
 
-def _heads(st: Lowering, changes: Changes, node: ast.stmt) -> tuple[dict[str, Node], ProcessState | None]:
+def _heads(st: Lowering, changes: LoopChanges, node: ast.stmt) -> tuple[dict[str, Node], ProcessState | None]:
     """Bind all that the body binds or changes to a node that joins what comes from before and from behind."""
     heads: dict[str, Node] = {}
     plain = [word for word in (*changes.bound, *changes.changed) if "." not in word]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.semantic import graph as g
 from torchlint.semantic.bound_names import bind_attribute, bound, dotted, unnarrowed
 from torchlint.semantic.effect_words import (
     BUILTINS,
@@ -15,28 +16,7 @@ from torchlint.semantic.effect_words import (
     SPREADING,
     STORING,
 )
-from torchlint.semantic.graph import (
-    AFTER,
-    ANYKEY,
-    APPEND,
-    ATTR,
-    CALL,
-    DEVICE,
-    DTYPE,
-    EFFECT,
-    GRAD,
-    GROW,
-    IMPORT,
-    INPLACE,
-    PROCESS_VARIABLES,
-    RECEIVER,
-    SPREAD,
-    AttributeStore,
-    CallArguments,
-    MemoryWrite,
-    Node,
-    ProcessState,
-)
+from torchlint.semantic.graph import AttributeStore, CallArguments, MemoryWrite, Node, ProcessState
 from torchlint.semantic.lower_targets import (
     change,
     container_of,
@@ -46,6 +26,9 @@ from torchlint.semantic.lower_targets import (
     store_attribute,
 )
 from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
+
+_OF_OBJECTS = frozenset(("train", "eval", "step", "__init__"))
+"""Methods that change their object and leave the process as it is."""
 
 
 def _call(st: Lowering, node: ast.Call) -> Node:
@@ -62,7 +45,7 @@ def _call(st: Lowering, node: ast.Call) -> Node:
         else:
             keywords[keyword.arg] = value
     given = CallArguments(tuple(positional), keywords, frozenset(starred), tuple(spread), dotted(node.func) or "")
-    made = st.node(CALL, (function,), given, node)
+    made = st.node(g.CALL, (function,), given, node)
     fn = st.fn
     fn.calls.append(made)
     if st.guards:
@@ -82,12 +65,12 @@ def _function(st: Lowering, node: ast.expr) -> Node:
     if st.env.attributes:
         spelled = dotted(node)
         found = bound(st, spelled) if spelled is not None and "." in spelled else None
-        if found is not None and unnarrowed(found).op != ATTR:
+        if found is not None and unnarrowed(found).op != g.ATTR:
             st.by_syntax[node] = found
             return found
     made = st.by_syntax.get(node)
-    if made is None or made.op != ATTR:
-        made = st.node(ATTR, (st.expr(node.value),), node.attr, node)
+    if made is None or made.op != g.ATTR:
+        made = st.node(g.ATTR, (st.expr(node.value),), node.attr, node)
         st.by_syntax[node] = made
     return made
 
@@ -123,7 +106,7 @@ def _imports(st: Lowering, root: str, packages: frozenset[str] | None) -> bool:
 
 
 def _is_import(node: Node, packages: frozenset[str] | None) -> bool:
-    if node.op != IMPORT:
+    if node.op != g.IMPORT:
         return False
     if packages is None:
         return True
@@ -180,7 +163,7 @@ def _written(st: Lowering, argument: ast.expr, made: Node, node: ast.Call, place
     before = current(st, argument)
     st.fn.writes.append(MemoryWrite(before, made, node, len(st.nodes)))
     if is_changeable(argument):
-        change(st, argument, st.node(EFFECT, (before, made), place, node))
+        change(st, argument, st.node(g.EFFECT, (before, made), place, node))
 
 
 def _store_by_word(st: Lowering, node: ast.Call, word: str) -> None:
@@ -213,7 +196,7 @@ def _change_receiver(st: Lowering, node: ast.Call, func: ast.Attribute, made: No
         value = given.positional[0] if given.positional else None
         st.fn.writes.append(MemoryWrite(before, value, node, len(st.nodes)))
         if is_changeable(owner):
-            change(st, owner, st.node(INPLACE, (before, made), word, node))
+            change(st, owner, st.node(g.INPLACE, (before, made), word, node))
         return True
     if word in MOVING:
         if is_statement:
@@ -224,10 +207,10 @@ def _change_receiver(st: Lowering, node: ast.Call, func: ast.Attribute, made: No
     if word in SPREADING and (given.positional or given.spread or given.keywords) and is_changeable(owner):
         after = current(st, owner)
         for each in (*given.positional[:1], *given.spread):
-            after = st.node(SPREAD, (after, each), None, node)
+            after = st.node(g.SPREAD, (after, each), None, node)
         if word == "update" and not given.positional:
             for key, value in given.keywords.items():
-                after = st.node(GROW, (after, value), key, node)
+                after = st.node(g.GROW, (after, value), key, node)
         change(st, owner, after)
         return True
     if container_of(node) is not None:
@@ -248,9 +231,9 @@ def _grow(st: Lowering, node: ast.Call, owner: ast.expr, given: CallArguments, w
     member = given.positional[count - 1]
     before = current(st, owner)
     if word in ("insert", "appendleft"):
-        after = st.node(GROW, (before, member), ANYKEY, node)
+        after = st.node(g.GROW, (before, member), g.ANYKEY, node)
     else:
-        after = st.node(GROW, (before, member), APPEND, node)
+        after = st.node(g.GROW, (before, member), g.APPEND, node)
     change(st, owner, after)
     return True
 
@@ -265,7 +248,7 @@ def _move(st: Lowering, node: ast.Call, made: Node) -> None:
     if is_changeable(inner):
         after = current(st, inner)
         for call, word in reversed(moves):
-            after = st.node(INPLACE, (after, call), word, node)
+            after = st.node(g.INPLACE, (after, call), word, node)
         change(st, inner, after)
 
 
@@ -277,7 +260,7 @@ def _leave_effects(st: Lowering, node: ast.Call, made: Node, receiver: ast.expr 
         if place is not None and isinstance(argument, ast.Name | ast.Attribute):
             _leave_effect(st, argument, dotted(argument), made, node, place, spelled)
     if receiver is not None and spelled is not None:
-        _leave_effect(st, receiver, spelled, made, node, RECEIVER, None)
+        _leave_effect(st, receiver, spelled, made, node, g.RECEIVER, None)
     for word in st.outside:
         st.env.forget_name(word)
 
@@ -291,20 +274,20 @@ def _leave_effect(
     if is_fixed(st, root) or _imports(st, root, None):
         return
     before = current(st, variable)
-    after = st.node(EFFECT, (before, made), place, node)
+    after = st.node(g.EFFECT, (before, made), place, node)
     if "." in spelled:
         bind_attribute(st, spelled, after)
     else:
         change(st, variable, after)
 
 
-def after_call(st: Lowering, made: Node, variables: tuple[str, ...] = PROCESS_VARIABLES) -> None:
+def after_call(st: Lowering, made: Node, variables: tuple[str, ...] = g.PROCESS_VARIABLES) -> None:
     """Bind the variables of the process to what a call may leave them."""
     before = st.env.state
-    nodes = {GRAD: before.grad, DEVICE: before.device, DTYPE: before.dtype}
+    nodes = {g.GRAD: before.grad, g.DEVICE: before.device, g.DTYPE: before.dtype}
     for each in variables:
-        nodes[each] = st.node(AFTER, (nodes[each], made), each, made.at)
-    st.env.state = ProcessState(nodes[GRAD], nodes[DEVICE], nodes[DTYPE])
+        nodes[each] = st.node(g.AFTER, (nodes[each], made), each, made.at)
+    st.env.state = ProcessState(nodes[g.GRAD], nodes[g.DEVICE], nodes[g.DTYPE])
     st.writes += 1
     for attempt in st.attempts:
         attempt.states.append(st.env.state)
@@ -312,7 +295,13 @@ def after_call(st: Lowering, made: Node, variables: tuple[str, ...] = PROCESS_VA
 
 def changes_process(st: Lowering, node: ast.Call, word: str) -> bool:
     """Whether a call that is a statement may set a variable of the process in a way that its word does not tell."""
-    if word in GROWING or word in SPREADING or word in MOVING or is_in_place(word) or word in ("train", "eval", "step"):
+    if (
+        word in GROWING
+        or word in SPREADING
+        or word in MOVING
+        or is_in_place(word)
+        or word in ("train", "eval", "step", "__init__")
+    ):
         return False
     return word not in PROCESS_SETTERS and not is_inert(st, node)
 

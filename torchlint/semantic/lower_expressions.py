@@ -4,34 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.semantic import graph as g
 from torchlint.semantic.bound_names import bind, dotted, join, lookup, rebind, unnarrowed
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation_text, declare
-from torchlint.semantic.graph import (
-    ANYKEY,
-    APPEND,
-    ATTR,
-    COMPREHENSION,
-    CONST,
-    DICT,
-    EITHER,
-    ELEMENT,
-    FREE,
-    FUNCTION,
-    GAMMA,
-    GLOBAL,
-    GROW,
-    INDEX,
-    OPAQUE,
-    OPERATION,
-    PHI,
-    SEQUENCE,
-    SPREAD,
-    TEXT_OF_PARTS,
-    TRUTH,
-    FunctionExit,
-    Node,
-)
+from torchlint.semantic.graph import FunctionExit, Node
 from torchlint.semantic.lower_targets import assign, key_of
 from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
 
@@ -47,12 +24,12 @@ OPERATORS: dict[type[ast.AST], str] = {
 def _constant(st: Lowering, node: ast.Constant) -> Node:
     if st.annotation in ("annotation", "text") and isinstance(node.value, str):
         return annotation_text(st, node, node.value)
-    return st.node(CONST, (), node.value, node)
+    return st.node(g.CONST, (), node.value, node)
 
 
 def _name(st: Lowering, node: ast.Name) -> Node:
     if st.annotation == "text":
-        return st.node(GLOBAL, (), node.id, node)
+        return st.node(g.GLOBAL, (), node.id, node)
     return lookup(st, node.id, node)
 
 
@@ -62,24 +39,24 @@ def _attribute(st: Lowering, node: ast.Attribute) -> Node:
         found = st.env.attributes.get(spelled) if spelled is not None else None
         if found is not None:
             return found
-    return st.node(ATTR, (st.expr(node.value),), node.attr, node)
+    return st.node(g.ATTR, (st.expr(node.value),), node.attr, node)
 
 
 def _binary(st: Lowering, node: ast.BinOp) -> Node:
-    return st.node(OPERATION, (st.expr(node.left), st.expr(node.right)), OPERATORS[type(node.op)], node)
+    return st.node(g.OPERATION, (st.expr(node.left), st.expr(node.right)), OPERATORS[type(node.op)], node)
 
 
 def _unary(st: Lowering, node: ast.UnaryOp) -> Node:
-    op = TRUTH if isinstance(node.op, ast.Not) else OPERATION
-    if op == OPERATION and isinstance(node.op, ast.USub) and (key := key_of(node)) is not ANYKEY:
+    op = g.TRUTH if isinstance(node.op, ast.Not) else g.OPERATION
+    if op == g.OPERATION and isinstance(node.op, ast.USub) and (key := key_of(node)) is not g.ANYKEY:
         st.expr(node.operand)
-        return st.node(CONST, (), key, node)
+        return st.node(g.CONST, (), key, node)
     return st.node(op, (st.expr(node.operand),), OPERATORS[type(node.op)], node)
 
 
 def _compare(st: Lowering, node: ast.Compare) -> Node:
     ins = (st.expr(node.left), *[st.expr(each) for each in node.comparators])
-    return st.node(TRUTH, ins, OPERATORS[type(node.ops[0])] if len(node.ops) == 1 else "chain", node)
+    return st.node(g.TRUTH, ins, OPERATORS[type(node.ops[0])] if len(node.ops) == 1 else "chain", node)
 
 
 def _either(st: Lowering, node: ast.BoolOp) -> Node:
@@ -100,7 +77,7 @@ def _either(st: Lowering, node: ast.BoolOp) -> Node:
     else:
         join(st, [*ways, st.env])
     st.guards = guards
-    return st.node(EITHER, tuple(found), "and" if positive else "or", node)
+    return st.node(g.EITHER, tuple(found), "and" if positive else "or", node)
 
 
 def _conditional(st: Lowering, node: ast.IfExp) -> Node:
@@ -118,19 +95,19 @@ def _conditional(st: Lowering, node: ast.IfExp) -> Node:
         st.env = before
     else:
         join(st, [left, st.env], test)
-    return st.node(GAMMA, (then, other), test, node)
+    return st.node(g.GAMMA, (then, other), test, node)
 
 
 def _sequence(st: Lowering, node: ast.Tuple | ast.List | ast.Set) -> Node:
     sort = "tuple" if isinstance(node, ast.Tuple) else "list" if isinstance(node, ast.List) else "set"
     first = next((at for at, each in enumerate(node.elts) if isinstance(each, ast.Starred)), len(node.elts))
-    made = st.node(SEQUENCE, tuple([st.expr(each) for each in node.elts[:first]]), sort, node)
+    made = st.node(g.SEQUENCE, tuple([st.expr(each) for each in node.elts[:first]]), sort, node)
     for each in node.elts[first:]:
         value = st.expr(each)
         if isinstance(each, ast.Starred):
-            made = st.node(SPREAD, (made, value), None, node)
+            made = st.node(g.SPREAD, (made, value), None, node)
         else:
-            made = st.node(GROW, (made, value), APPEND, node)
+            made = st.node(g.GROW, (made, value), g.APPEND, node)
     return made
 
 
@@ -140,16 +117,16 @@ def _dictionary(st: Lowering, node: ast.Dict) -> Node:
     for key, value in zip(node.keys[:spread], node.values[:spread], strict=True):
         assert key is not None
         st.expr(key)
-        keys.append(key_of(key) if not isinstance(key, ast.Tuple) else ANYKEY)
+        keys.append(key_of(key) if not isinstance(key, ast.Tuple) else g.ANYKEY)
         values.append(st.expr(value))
-    made = st.node(DICT, tuple(values), tuple(keys), node)
+    made = st.node(g.DICT, tuple(values), tuple(keys), node)
     for rest, value in zip(node.keys[spread:], node.values[spread:], strict=True):
         if rest is None:
-            made = st.node(SPREAD, (made, st.expr(value)), None, node)
+            made = st.node(g.SPREAD, (made, st.expr(value)), None, node)
             continue
         index, word = st.expr(rest), key_of(rest)
         member = st.expr(value)
-        made = st.node(GROW, (made, member, index) if word is ANYKEY else (made, member), word, node)
+        made = st.node(g.GROW, (made, member, index) if word is g.ANYKEY else (made, member), word, node)
     return made
 
 
@@ -161,7 +138,7 @@ def _subscript(st: Lowering, node: ast.Subscript) -> Node:
         st.annotation = "literal"
     index = st.expr(node.slice)
     st.annotation = reading
-    return st.node(INDEX, (owner, index) if key is ANYKEY else (owner,), key, node)
+    return st.node(g.INDEX, (owner, index) if key is g.ANYKEY else (owner,), key, node)
 
 
 def _last_word(node: ast.expr) -> str:
@@ -170,7 +147,7 @@ def _last_word(node: ast.expr) -> str:
 
 def _slice(st: Lowering, node: ast.Slice) -> Node:
     bounds = [each for each in (node.lower, node.upper, node.step) if each is not None]
-    return st.node(SEQUENCE, tuple([st.expr(each) for each in bounds]), "tuple", node)
+    return st.node(g.SEQUENCE, tuple([st.expr(each) for each in bounds]), "tuple", node)
 
 
 def _named(st: Lowering, node: ast.NamedExpr) -> Node:
@@ -185,30 +162,30 @@ def _copied(st: Lowering, node: ast.Await | ast.Starred) -> Node:
 
 
 def _yielded(st: Lowering, node: ast.Yield | ast.YieldFrom) -> Node:
-    value = st.expr(node.value) if node.value is not None else st.node(CONST, (), None, node)
+    value = st.expr(node.value) if node.value is not None else st.node(g.CONST, (), None, node)
     if isinstance(node, ast.YieldFrom):
-        value = st.node(ELEMENT, (value,), None, node)
+        value = st.node(g.ELEMENT, (value,), None, node)
     st.fn.yields.append(FunctionExit(value, st.guards, st.env.state))
-    return st.node(OPAQUE, (), "sent", node)
+    return st.node(g.OPAQUE, (), "sent", node)
 
 
 def _lambda(st: Lowering, node: ast.Lambda) -> Node:
     if st.annotation:  # nobody runs what an annotation makes
-        return st.node(OPAQUE, (), None, node)
-    return st.node(FUNCTION, (), declare(st, node, None), node)
+        return st.node(g.OPAQUE, (), None, node)
+    return st.node(g.FUNCTION, (), declare(st, node, None), node)
 
 
 def _text(st: Lowering, node: ast.JoinedStr) -> Node:
     for each in node.values:
         st.expr(each)
-    return st.node(CONST, (), TEXT_OF_PARTS, node)
+    return st.node(g.CONST, (), g.TEXT_OF_PARTS, node)
 
 
 def _formatted(st: Lowering, node: ast.FormattedValue) -> Node:
     st.expr(node.value)
     if node.format_spec is not None:
         st.expr(node.format_spec)
-    return st.node(CONST, (), TEXT_OF_PARTS, node)
+    return st.node(g.CONST, (), g.TEXT_OF_PARTS, node)
 
 
 # ---------------------------------------------------------------------- comprehensions
@@ -225,7 +202,7 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
         iterated = st.expr(each.iter)
         count, around = st.writes, st.targets
         st.targets = names
-        assign(st, each.target, st.node(ELEMENT, (iterated,), None, each.target))
+        assign(st, each.target, st.node(g.ELEMENT, (iterated,), None, each.target))
         st.targets, st.writes = around, count
         st.hidden = st.hidden | {word for word, _ in names}
         for test in each.ifs:
@@ -248,7 +225,7 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
         for spelled, value in list(outer.attributes.items()):
             if inner.attributes.get(spelled) is not value:
                 st.env.drop(spelled)
-    return st.node(COMPREHENSION, ins, _COMPREHENSIONS[type(node)], node)
+    return st.node(g.COMPREHENSION, ins, _COMPREHENSIONS[type(node)], node)
 
 
 _COMPREHENSIONS: dict[type[ast.expr], str] = {
@@ -263,10 +240,10 @@ def _carry_out(st: Lowering, names: dict[str, Node], own: set[str]) -> None:
     """Bind outside what a comprehension, which may have run or not, bound or changed of the names outside."""
     for word, inner in names.items():
         before, value = st.env.names.get(word), unnarrowed(inner)
-        if word in own or value.op in (GLOBAL, FREE):
+        if word in own or value.op in (g.GLOBAL, g.FREE):
             continue
         if before is None or unnarrowed(before) is not value:
-            rebind(st, word, value if before is None else st.node(PHI, (before, value), None, value.at))
+            rebind(st, word, value if before is None else st.node(g.PHI, (before, value), None, value.at))
 
 
 EXPRESSIONS.update({

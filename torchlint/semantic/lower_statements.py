@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.semantic import graph as g
 from torchlint.semantic.bound_names import bind, dotted, join, owner_of_nonlocal
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation, declare
-from torchlint.semantic.graph import (
-    CLASS,
-    CONST,
-    DECORATED,
-    FUNCTION,
-    IMPORT,
-    OPERATION,
-    UNDEFINED,
-    ClassGraph,
-    MemoryWrite,
-    Node,
-)
+from torchlint.semantic.graph import ClassGraph, MemoryWrite, Node
 from torchlint.semantic.lower_calls import after_call, callee_words, changes_process
 from torchlint.semantic.lower_expressions import OPERATORS
 from torchlint.semantic.lower_targets import assign, current
@@ -64,7 +54,7 @@ def _augmented(st: Lowering, node: ast.AugAssign) -> None:
     before = current(st, node.target)
     operand = st.expr(node.value)
     st.fn.writes.append(MemoryWrite(before, operand, node, len(st.nodes)))
-    assign(st, node.target, st.node(OPERATION, (before, operand), OPERATORS[type(node.op)] + "=", node))
+    assign(st, node.target, st.node(g.OPERATION, (before, operand), OPERATORS[type(node.op)] + "=", node))
 
 
 def _leave(st: Lowering, node: ast.Break | ast.Continue) -> None:
@@ -77,7 +67,7 @@ def _leave(st: Lowering, node: ast.Break | ast.Continue) -> None:
 
 
 def _return(st: Lowering, node: ast.Return) -> None:
-    value = st.expr(node.value) if node.value is not None else st.node(CONST, (), None, node)
+    value = st.expr(node.value) if node.value is not None else st.node(g.CONST, (), None, node)
     st.exits.append((value, st.guards, st.env))
     for frame in st.frames:
         frame.leaving.append(st.env)
@@ -125,10 +115,10 @@ def _function(st: Lowering, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
     decorators = [(st.expr(each), _last_word(each)) for each in node.decorator_list]
     fn = declare(st, node, st.cls)
     fn.decorators = tuple([each for each, _ in decorators])
-    value = st.node(FUNCTION, (), fn, node)
+    value = st.node(g.FUNCTION, (), fn, node)
     for decorator, word in reversed(decorators):
         if word not in SIGNS:
-            value = fn.decorated = st.node(DECORATED, (decorator, value), None, decorator.at)
+            value = fn.decorated = st.node(g.DECORATED, (decorator, value), None, decorator.at)
     bind(st, node.name, value)
 
 
@@ -150,10 +140,10 @@ def _class(st: Lowering, node: ast.ClassDef) -> None:
     cls.keywords = {each.arg: st.expr(each.value) for each in node.keywords if each.arg is not None}
     cls.decorators = tuple([each for each, _ in decorators])
     _class_body(st, node, cls)
-    value: Node = st.node(CLASS, (), cls, node)
+    value: Node = st.node(g.CLASS, (), cls, node)
     for decorator, word in reversed(decorators):
         if word not in SIGNS:
-            value = st.node(DECORATED, (decorator, value), None, decorator.at)
+            value = st.node(g.DECORATED, (decorator, value), None, decorator.at)
     bind(st, node.name, value)
 
 
@@ -174,14 +164,14 @@ def _class_body(st: Lowering, node: ast.ClassDef, cls: ClassGraph) -> None:
 def _import(st: Lowering, node: ast.Import) -> None:
     for alias in node.names:
         module = alias.name if alias.asname else alias.name.partition(".")[0]
-        bind(st, alias.asname or module, st.node(IMPORT, (), (0, module, None), node))
+        bind(st, alias.asname or module, st.node(g.IMPORT, (), (0, module, None), node))
 
 
 def _import_from(st: Lowering, node: ast.ImportFrom) -> None:
     level, module = node.level, node.module or ""
     for alias in node.names:
         if alias.name != "*":
-            bind(st, alias.asname or alias.name, st.node(IMPORT, (), (level, module, alias.name), node))
+            bind(st, alias.asname or alias.name, st.node(g.IMPORT, (), (level, module, alias.name), node))
         elif st.fn.is_module:
             st.fn.file.stars.append((level, module))
 
@@ -212,7 +202,7 @@ def _delete_target(st: Lowering, target: ast.expr) -> None:
             _delete_target(st, each)
     elif isinstance(target, ast.Name):
         st.by_syntax[target] = current(st, target)
-        bind(st, target.id, st.node(UNDEFINED, (), None, target))
+        bind(st, target.id, st.node(g.UNDEFINED, (), None, target))
     elif isinstance(target, ast.Attribute):
         st.expr(target)
         spelled = dotted(target)

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.semantic import graph as g
 from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind
 from torchlint.semantic.effect_words import SETTERS
-from torchlint.semantic.graph import (
-    ANYKEY,
-    CLASS,
-    CONST,
-    FUNCTION,
-    GROW,
-    IMPORT,
-    ITEM,
-    SEQUENCE,
-    SETTER,
-    SLICE,
-    AttributeStore,
-    MemoryWrite,
-    Node,
-    Span,
-)
+from torchlint.semantic.graph import AttributeStore, MemoryWrite, Node, Span
 from torchlint.semantic.lowering_state import Lowering
 
-UNCHANGING = frozenset((CONST, FUNCTION, CLASS, IMPORT))
+UNCHANGING = frozenset((g.CONST, g.FUNCTION, g.CLASS, g.IMPORT))
 """What a name is bound to that no call changes, as far as values are asked for."""
 
 
@@ -45,13 +31,13 @@ def assign(st: Lowering, target: ast.expr, value: Node) -> None:
 
 def _unpack(st: Lowering, targets: list[ast.expr], value: Node) -> None:
     starred = next((at for at, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
-    if value.op == SEQUENCE and value.data != "set" and starred is None and len(value.ins) == len(targets):
+    if value.op == g.SEQUENCE and value.data != "set" and starred is None and len(value.ins) == len(targets):
         for each, member in zip(targets, value.ins, strict=True):
             assign(st, each, member)
         return
     for position, each in enumerate(targets):
         place = position if starred is None or position < starred else position - len(targets)
-        assign(st, each, st.node(ITEM, (value,), None if position == starred else place, each))
+        assign(st, each, st.node(g.ITEM, (value,), None if position == starred else place, each))
 
 
 def current(st: Lowering, node: ast.expr) -> Node:
@@ -69,7 +55,7 @@ def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: S
     before = current(st, owner)
     st.fn.stores.append(AttributeStore(before, word, value, st.guards, len(st.nodes)))
     if word in SETTERS:
-        change(st, owner, st.node(SETTER, (before, value), word, at))
+        change(st, owner, st.node(g.SETTER, (before, value), word, at))
     spelled = dotted(owner)
     if spelled is not None:
         bind_attribute(st, f"{spelled}.{word}", value)
@@ -82,7 +68,9 @@ def store_item(st: Lowering, target: ast.Subscript, value: Node, *, is_written: 
     index = st.expr(target.slice)
     if is_written:
         st.fn.writes.append(MemoryWrite(before, value, target, len(st.nodes)))
-    change(st, target.value, st.node(GROW, (before, value, index) if key is ANYKEY else (before, value), key, target))
+    change(
+        st, target.value, st.node(g.GROW, (before, value, index) if key is g.ANYKEY else (before, value), key, target)
+    )
 
 
 def change(st: Lowering, owner: ast.expr, after: Node) -> None:
@@ -99,8 +87,8 @@ def change(st: Lowering, owner: ast.expr, after: Node) -> None:
     elif (kept := container_of(owner)) is not None:
         container, index = kept
         before, key = current(st, container), key_of(index)
-        ins = (before, after, st.expr(index)) if key is ANYKEY else (before, after)
-        change(st, container, st.node(GROW, ins, key, owner))
+        ins = (before, after, st.expr(index)) if key is g.ANYKEY else (before, after)
+        change(st, container, st.node(g.GROW, ins, key, owner))
 
 
 def container_of(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
@@ -134,9 +122,9 @@ def key_of(index: ast.expr) -> object:
         return index.value
     if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub) and isinstance(index.operand, ast.Constant):
         value = index.operand.value
-        return -value if isinstance(value, int | float) else ANYKEY
+        return -value if isinstance(value, int | float) else g.ANYKEY
     if isinstance(index, ast.Slice) or (
         isinstance(index, ast.Tuple) and any(isinstance(each, ast.Slice) for each in index.elts)
     ):
-        return SLICE
-    return ANYKEY
+        return g.SLICE
+    return g.ANYKEY

@@ -10,18 +10,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from torchlint.semantic import graph as g
 from torchlint.semantic import lower_blocks, lower_calls, lower_expressions, lower_statements
 from torchlint.semantic.bound_names import Bindings, bind
-from torchlint.semantic.graph import (
-    CONST,
-    ENTRY,
-    PARAM,
-    PROCESS_VARIABLES,
-    FunctionExit,
-    FunctionGraph,
-    Node,
-    ProcessState,
-)
+from torchlint.semantic.graph import FunctionExit, FunctionGraph, Node, ProcessState
 from torchlint.semantic.lowering_state import STATEMENTS, Lowering
 
 _FILLING = (lower_blocks, lower_calls, lower_expressions, lower_statements)
@@ -56,15 +48,15 @@ def _run(fn: FunctionGraph) -> None:
     tree = fn.tree
     assert isinstance(tree, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
     entries = []
-    for variable in PROCESS_VARIABLES:
-        made = Node(ENTRY, (), variable, None, fn, None)
+    for variable in g.PROCESS_VARIABLES:
+        made = Node(g.ENTRY, (), variable, None, fn, None)
         made.index = len(fn.nodes)
         fn.nodes.append(made)
         entries.append(made)
     st = Lowering(fn, Bindings({}, {}, ProcessState(*entries)))
     places = _places(tree.args) if not isinstance(tree, ast.Module) else {}
     for each in fn.parameters:
-        made = fn.params[each.word] = st.node(PARAM, (), each, places[each.word])
+        made = fn.params[each.word] = st.node(g.PARAM, (), each, places[each.word])
         bind(st, each.word, made)
     if isinstance(tree, ast.Lambda):
         st.exits.append((st.expr(tree.body), (), st.env))
@@ -81,7 +73,7 @@ def _body(st: Lowering, statements: list[ast.stmt]) -> None:
         if handler is not None:
             handler(st, each)
     if st.live:
-        end = st.node(CONST, (), None, None)
+        end = st.node(g.CONST, (), None, None)
         st.fn.end = FunctionExit(end, st.guards, st.env.state, st.env.attributes, st.env.names)
 
 

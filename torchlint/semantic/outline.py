@@ -51,7 +51,7 @@ class Mention(NamedTuple):
     """The call that it is an argument of; else the name or attribute itself."""
 
 
-class Scope(NamedTuple):
+class WrittenScope(NamedTuple):
     """Where a function or class is written."""
 
     owner: ast.AST
@@ -66,7 +66,7 @@ class Scope(NamedTuple):
 class Outline:
     """What one walk finds."""
 
-    scopes: dict[ast.AST, Scope] = field(default_factory=dict)
+    scopes: dict[ast.AST, WrittenScope] = field(default_factory=dict)
     functions: list[AnyFunction] = field(default_factory=list)
     """By identity, the first being 1: 0 is the module's body."""
     calls: dict[str, list[WrittenCall]] = field(default_factory=dict)
@@ -153,7 +153,7 @@ def _function(walk: _Walk, node: AnyFunction, owner: ast.AST, cls: ast.ClassDef 
     """Go on with a body as the function's own; decorators and defaults belong to the one around."""
     found = walk.found
     found.functions.append(node)
-    found.scopes[node] = Scope(owner, cls, len(found.functions))
+    found.scopes[node] = WrittenScope(owner, cls, len(found.functions))
     if isinstance(node, ast.Lambda):
         walk.push(node.body, node, None, reads=False)
     else:
@@ -166,7 +166,7 @@ def _function(walk: _Walk, node: AnyFunction, owner: ast.AST, cls: ast.ClassDef 
 
 
 def _class(walk: _Walk, node: ast.ClassDef, owner: ast.AST, cls: ast.ClassDef | None) -> None:
-    walk.found.scopes[node] = Scope(owner, cls, walk.classes)
+    walk.found.scopes[node] = WrittenScope(owner, cls, walk.classes)
     walk.classes += 1
     walk.stack += [(each, owner, node) for each in reversed(node.body)]
     for each in (*node.bases, *[keyword.value for keyword in node.keywords]):

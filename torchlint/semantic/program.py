@@ -91,7 +91,7 @@ class Program:
         """Whether a folder holds modules, or folders that do, two levels deep."""
         found = self.looked_for.get(base)
         if found is None:
-            found = self.looked_for[base] = base != os.path.dirname(self.root) and _holds_modules(base, 2)
+            found = self.looked_for[base] = _holds_modules(base, 2)
         return found
 
     def base_of(self, file: ModuleGraph, level: int, module: str) -> str | None:
