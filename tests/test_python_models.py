@@ -389,6 +389,22 @@ def test_parameters_by_default_and_convention(tmp_path: Path, header: str, expec
     assert known(tmp_path, f"{header}\n    reveal(p)") == [expected]
 
 
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("Args:\n        p (torch.Tensor): the input", "tensor open anywhere"),
+        ("p : torch.LongTensor\n        the ids", "tensor detached anywhere"),
+        (":type p: numpy.ndarray", "array"),
+        (":param torch.Tensor p: it", "tensor open anywhere"),
+        ("Args:\n        p (list of Tensor): several", "anything open anywhere"),
+        ("Args:\n        p (tf.Tensor): of another framework", "anything open anywhere"),
+    ],
+)
+def test_docstrings(tmp_path: Path, docstring: str, expected: str) -> None:
+    code = f'def f(p):\n    """What it does.\n\n    {docstring}\n    """\n    reveal(p)'
+    assert known(tmp_path, code) == [expected]
+
+
 def test_a_test_wins_over_an_annotation(tmp_path: Path) -> None:
     code = f"{ANNOTATED}def f(p: List[int]):\n    if torch.is_tensor(p):\n        reveal(p)\n    reveal(p)"
     assert known(tmp_path, code) == ["tensor open anywhere", "tensor|sequence open anywhere"]
@@ -462,7 +478,7 @@ def test_constants_and_their_truth() -> None:
         False,
     ]
     assert truth_of(constant(TEXT_OF_PARTS)) is None
-    assert constants_of(a.join(constant(1), constant(None))) == {1, None}
+    assert constants_of(a.join(constant(1), constant(None))) == frozenset((1, None))
     assert (constant(True).kind, constant(1).kind) == (a.SCALAR, a.INTEGER)
 
 

@@ -208,10 +208,9 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return _A_SHAPE
     if word == "size":
         return _A_SHAPE.but(kind=a.SIZE | a.SEQUENCE | a.INTEGER | a.OTHER)
-    if word == "device":
-        return join(
-            result, Abstract(a.DEVICE, 0, owner.device or a.SAFE | a.OF_ATTR, 0, 0, device_from=owner.device_from or at)
-        )
+    if word == "device":  # a setting is chosen at run time
+        place = owner.device or a.SAFE | (a.OPTION if is_of_others else a.OF_ATTR)
+        return join(result, Abstract(a.DEVICE, 0, place, 0, 0, device_from=owner.device_from or at))
     if word == "data" and kind & a.TENSOR:
         return join(result, part_of_unknown(owner, at).detached())
     if word == "dtype":

@@ -330,7 +330,7 @@ def library_attribute(
 ) -> Abstract:
     """Return an attribute of a library, of one of its classes or objects, and what a path leads to from it."""
     if isinstance(reference, LibraryRef):
-        return asker.along(_named(canonical(f"{reference.name}.{word}")), path, at, context)
+        return asker.along(named(f"{reference.name}.{word}"), path, at, context)
     if not isinstance(reference, LibraryInstanceRef):
         return descend(plain_attribute(owner, word, at), path)
     name = canonical(reference.name)
@@ -354,8 +354,9 @@ def library_attribute(
     return found if found is not None else descend(plain_attribute(owner, word, at), path)
 
 
-def _named(name: str) -> Abstract:
+def named(name: str) -> Abstract:
     """Return what a dotted name of a library stands for: a dtype, a number, a text, else a function or class."""
+    name = canonical(name)
     own: frozenset[Reference] = frozenset([LibraryRef(name)])
     word = leaf(name)
     if name == f"torch.{word}" and word in a.DTYPE_NAMES:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models.descent import descend
+from torchlint.models.docstring_types import described
 from torchlint.models.library_rows import canonical, leaf
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
@@ -47,6 +48,8 @@ def _evidence(asker: Asker, function: FunctionGraph) -> int:
 # ---------------------------------------------------------------------- annotations
 def _by_annotation(asker: Asker, node: Node, parameter: FormalParameter, path: Path) -> Abstract | None:
     said = stated(asker, parameter.annotation, path)
+    if parameter.annotation is None and not path:
+        said = described(node.fn, parameter.word)
     if said is None or not said.kind:
         return said if said is None or path else None
     if not path:

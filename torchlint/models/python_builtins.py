@@ -273,6 +273,7 @@ _TRANSFERS: Final[dict[str, Transfer]] = {
     **{each: _decorator(each) for each in _DECORATING.split()},
     **{each: _object(each) for each in _REMEMBERED.split()},
     **{f"operator.{word}": _by_operator(symbol) for word, symbol in _OPERATORS.items()},
+    "open": lambda _, path: descend(of_kind(a.OTHER, frozenset([LibraryInstanceRef("io")])), path),
     "sum": _summed,
     "int": _converted(a.INTEGER),
     "float": _converted(a.SCALAR),
@@ -293,7 +294,7 @@ _KINDS: Final = {
     "complex isinstance hasattr callable issubclass any all random.random random.uniform random.gauss": a.SCALAR,
     "str repr format chr input ascii bytes bytearray bin hex oct": a.STRING,
     "print setattr delattr exec random.seed random.shuffle random.setstate gc.collect heapq.heappush": a.NONE,
-    "slice object memoryview open typing.TypeVar typing.NewType contextlib.nullcontext contextlib.suppress": a.OTHER,
+    "slice object memoryview typing.TypeVar typing.NewType contextlib.nullcontext contextlib.suppress": a.OTHER,
     "itertools.count vars locals globals dir dataclasses.asdict dataclasses.astuple dataclasses.fields": a.SEQUENCE,
     "divmod": a.SEQUENCE | a.NUMBER,
 }
