@@ -295,15 +295,8 @@ def after_call(st: Lowering, made: Node, variables: tuple[str, ...] = g.PROCESS_
 
 def changes_process(st: Lowering, node: ast.Call, word: str) -> bool:
     """Whether a call that is a statement may set a variable of the process in a way that its word does not tell."""
-    if (
-        word in GROWING
-        or word in SPREADING
-        or word in MOVING
-        or is_in_place(word)
-        or word in ("train", "eval", "step", "__init__")
-    ):
-        return False
-    return word not in PROCESS_SETTERS and not is_inert(st, node)
+    told = word in GROWING or word in SPREADING or word in MOVING or is_in_place(word) or word in PROCESS_SETTERS
+    return not told and word not in _OF_OBJECTS and not is_inert(st, node)
 
 
 EXPRESSIONS[ast.Call] = _call

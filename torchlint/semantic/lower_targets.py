@@ -68,9 +68,8 @@ def store_item(st: Lowering, target: ast.Subscript, value: Node, *, is_written: 
     index = st.expr(target.slice)
     if is_written:
         st.fn.writes.append(MemoryWrite(before, value, target, len(st.nodes)))
-    change(
-        st, target.value, st.node(g.GROW, (before, value, index) if key is g.ANYKEY else (before, value), key, target)
-    )
+    ins = (before, value, index) if key is g.ANYKEY else (before, value)
+    change(st, target.value, st.node(g.GROW, ins, key, target))
 
 
 def change(st: Lowering, owner: ast.expr, after: Node) -> None:
