@@ -15,14 +15,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from torchlint.diagnostics.model import Confidence  # noqa: E402
-from torchlint.evaluation import grading, reasons  # noqa: E402
+from torchlint.evaluation.conversions import judge  # noqa: E402
 from torchlint.evaluation.oracles import Oracles  # noqa: E402
 from torchlint.models.library_rows import OTHER_FRAMEWORKS  # noqa: E402
-from torchlint.semantic.graph import ATTR, CALL, Node  # noqa: E402
+from torchlint.semantic.graph import Node  # noqa: E402
 from torchlint.semantic.module_graph import ModuleGraph  # noqa: E402
 from torchlint.semantic.program import Program  # noqa: E402
-from torchlint.values import abstract as a  # noqa: E402
-from torchlint.values.asking import OFF, ON  # noqa: E402
 
 _MARKERS = ("setup.py", "pyproject.toml", "setup.cfg", ".git", "requirements.txt", "environment.yml")
 
@@ -49,47 +47,18 @@ class Judge:
                 yield found
 
     def _judge(self, file: ModuleGraph, call: ast.Call, node: Node) -> dict[str, object] | None:
-        receiver, guards = node.ins[0].ins[0], node.fn.guards.get(node, ())
-        strict, callers = self.oracles.strict, self.oracles.callers
-        with strict.question():
-            if not strict.feasible(guards, None):
-                return None
-        value = strict.ask(receiver)
-        if value is None:
-            value = a.unknown(a.OF_ATTR, receiver)
-        if not value.kind & a.TENSOR or (value.kind != a.TENSOR and _is_of_another(file, call)):
+        found = judge(self.oracles, node)
+        if found is None or (not found.is_tensor and _is_of_another(file, call)):
             return None
-        mode = ON | OFF
-        with strict.question():
-            mode = strict.mode(node, None)
-        missing = grading.missing(value, mode)
-        if not any(missing):
-            return None
-        by_calls, calls_mode, is_called = value, mode, False
-        with callers.question():
-            by_calls = callers.value(receiver)
-            calls_mode = callers.mode(node, None)
-            is_called = bool(callers.callers(node.fn))
-        if not by_calls.kind & a.TENSOR:
-            by_calls = by_calls.but(grad=a.SAFE, device=a.SAFE)
-            is_called = True
-        level = grading.grade(
-            value, mode, by_calls, calls_mode, node.fn, is_called=is_called, has_written_cpu=_has_cpu(receiver)
-        )
-        if level is None:
-            return None
-        strong = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
-        code = "TNS101" if missing.detach and value.grad & strong else "TNS102" if missing.cpu and value.device & strong else "TNS103"
-        words = " and ".join(w for w, yes in ((".detach()", missing.detach), (".cpu()", missing.cpu)) if yes)
-        why = []
-        with strict.question():
-            for axis, yes in ((reasons.GRAD, missing.detach), (reasons.DEVICE, missing.cpu)):
-                if yes:
-                    why += [f"{axis}: {reasons.told(e)}, line {getattr(e.at, 'lineno', '?')}" for e in reasons.chain(strict, receiver, axis)]
+        code = "TNS101" if found.detach and found.has_source_of_grad else "TNS102"
+        if code == "TNS102" and not (found.cpu and found.has_source_of_device):
+            code = "TNS103"
+        words = " and ".join(w for w, yes in ((".detach()", found.detach), (".cpu()", found.cpu)) if yes)
         line, column = _place(file, call)
         return {
-            "filename": file.path, "code": code, "confidence": str(level), "message": f"{words} may be missing",
-            "why": [*why, repr(value), repr(by_calls)], "fix": None, "level": int(level),
+            "filename": file.path, "code": code, "confidence": str(found.confidence), "level": int(found.confidence),
+            "message": f"{words} may be missing", "fix": None,
+            "why": [f"{each.text}, line {each.node.at.lineno if each.node and each.node.at else '?'}" for each in found.why],
             "location": {"row": line, "column": column}, "end_location": {"row": line, "column": column + 5},
         }  # fmt: skip
 
@@ -98,7 +67,9 @@ def works_with_torch(file: ModuleGraph) -> bool:
     """Whether a file imports torch or a library on it, or may receive a tensor from one that does."""
     if any("torch" in each or each in _ON_TORCH for each in file.packages):
         return True
-    return not file.packages & OTHER_FRAMEWORKS and bool(file.packages - {"numpy", "os", "sys"}) and b"torch" in file.text
+    return (
+        not file.packages & OTHER_FRAMEWORKS and bool(file.packages - {"numpy", "os", "sys"}) and b"torch" in file.text
+    )
 
 
 _ON_TORCH = frozenset("fairseq allennlp timm fastai stable_baselines3 kornia ignite tianshou diffusers".split())
@@ -109,14 +80,6 @@ def _is_of_another(file: ModuleGraph, call: ast.Call) -> bool:
         return False
     words = set(ast.unparse(call.func).lower().replace(".", "_").replace("(", "_").split("_"))
     return bool(words & {"tf", "tfp", "tensorflow", "jax", "flax", "keras", "paddle", "mxnet", "mx", "eager", "np"})
-
-
-def _has_cpu(receiver: Node) -> bool:
-    while receiver.op == CALL and receiver.ins[0].op == ATTR:
-        if receiver.ins[0].data == "cpu":
-            return True
-        receiver = receiver.ins[0].ins[0]
-    return False
 
 
 def _is_false(keyword: ast.keyword) -> bool:

@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import instance_attributes, reasons
+from torchlint.evaluation.conversions import Step, judge
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
-from torchlint.facts.value import ANY, NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.conversions import JudgedConversion
+from torchlint.facts.value import NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.query import Analysis
 from torchlint.semantic.graph import (
     CALL,
-    ELEMENT,
-    PARAM,
     PI,
     SEQUENCE,
     FunctionGraph,
@@ -41,7 +41,6 @@ from torchlint.values.references import (
 
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
-    from torchlint.evaluation.evaluator import Evaluator
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.syntax.ast_index import AstIndex, Function
     from torchlint.values.abstract import Abstract
@@ -338,25 +337,45 @@ class GraphKnowledge(Analysis):
         return False
 
     # ------------------------------------------------------------------ reasons
+    def judged(self, call: ast.Call) -> JudgedConversion | None:
+        """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
+        node = self._graph[1].node_of(call)
+        found = judge(self._graph[0], node) if node is not None and node.op == CALL else None
+        if found is None:
+            return None
+        return JudgedConversion(
+            found.detach,
+            found.cpu,
+            found.has_source_of_grad,
+            found.has_source_of_device,
+            found.is_tensor,
+            found.confidence,
+            tuple(map(self._spelled_step, found.why)),
+            found.is_met_by_none,
+        )
+
+    def _spelled_step(self, step: Step) -> str:
+        """Spell a step of a judgement with its line and, from another file, its path."""
+        node = step.node
+        if node is None or node.at is None:
+            return step.text
+        path = "" if node.fn.file is self._graph[1] else self.path_from_here(node.fn.file.path) + " "
+        return f"{step.text}, {path}line {node.at.lineno}"
+
     def reason(self, node: Node, axis: str) -> Reason | None:
         """Return the steps from where the evidence of an axis begins to a node."""
         strict = self._graph[0].strict
-        steps: tuple[Node, ...] = ()
-        with strict.question():
-            steps = reasons.chain(strict, node, axis)
         found: Reason | None = None
-        for each in steps:
-            found = self._reason_step(strict, each, axis, node.fn, found)
+        with strict.question():
+            for each, context in reasons.chain(strict, node, axis):
+                value = strict.value(each, (), context)
+                evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
+                found = Reason(
+                    reasons.told(each, axis, evidence, is_first=found is None),
+                    each.at if isinstance(each.at, ast.AST) else None,
+                    found,
+                    weak=each.fn is not node.fn,
+                    named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
+                    of_module=axis == reasons.GRAD and bool(evidence & _ATTACHED),
+                )
         return found
-
-    def _reason_step(self, strict: Evaluator, node: Node, axis: str, asked_in: FunctionGraph, after: Reason | None) -> Reason:
-        value = strict.ask(node) or a.unknown(a.OF_ATTR)
-        evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
-        return Reason(
-            reasons.told(node) if node.op == PARAM else "{code}",
-            node.at if isinstance(node.at, ast.AST) else None,
-            after,
-            weak=node.fn is not asked_in,
-            named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-            of_module=axis == reasons.GRAD and node.op in (CALL, PARAM, ELEMENT) and bool(evidence & _ATTACHED),
-        )

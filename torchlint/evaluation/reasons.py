@@ -6,10 +6,10 @@ same origin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchlint.semantic.graph import CALL, GAMMA, PARAM, PHI, PI, FormalParameter, Node
+from torchlint.values import abstract as a
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -22,41 +22,79 @@ _SILENT: Final = frozenset({PHI, GAMMA, PI})
 _MOST_STEPS: Final = 20
 
 
-def chain(ev: Evaluator, node: Node, axis: str, context: Context | None = None) -> tuple[Node, ...]:
-    """Return the nodes from where the evidence of an axis begins to a node, first cause first."""
-    origin: Node | None = getattr(ev.value(node, (), context), axis)
+def steps(ev: Evaluator, node: Node, axis: str) -> list[tuple[str, Node]]:
+    """Return the steps from where the evidence of an axis begins to a node, first cause first, in words."""
+    found = []
+    for each, context in chain(ev, node, axis):
+        value = ev.value(each, (), context)
+        evidence = value.grad if axis == GRAD else value.device
+        found.append((told(each, axis, evidence, is_first=not found), each))
+    return found
+
+
+def chain(ev: Evaluator, node: Node, axis: str) -> list[tuple[Node, Context | None]]:
+    """Return the nodes from where the evidence of an axis begins to a node, each in its context, first cause first."""
+    origin: Node | None = getattr(ev.value(node), axis)
     if origin is None:
-        return ()
-    steps = [each for each in _back(ev, node, origin, axis, context) if each.op not in _SILENT]
-    if not steps or steps[-1] is not origin:
-        steps.append(origin)
-    return tuple(reversed(list(dict.fromkeys(steps))))
+        return []
+    found: list[tuple[Node, Context | None]] = []
+    here: tuple[Node, Context | None] | None = (node, None)
+    while here is not None and len(found) < _MOST_STEPS and here not in found:
+        found.append(here)
+        here = _before(ev, *here, origin, axis) if here[0] is not origin else None
+    if found[-1][0] is not origin:
+        found.append((origin, None))
+    return [each for each in reversed(found) if each[0].op not in _SILENT]
 
 
-def _back(ev: Evaluator, node: Node, origin: Node, axis: str, context: Context | None) -> Iterator[Node]:
-    here: Node | None = node
-    for _ in range(_MOST_STEPS):
-        if here is None:
-            return
-        yield here
-        if here is origin:
-            return
-        here = next((each for each in here.sources() if getattr(ev.value(each, (), context), axis) is origin), None)
+def _before(
+    ev: Evaluator, node: Node, context: Context | None, origin: Node, axis: str
+) -> tuple[Node, Context | None] | None:
+    """Return the input of a node, or what a function that it calls gives, which carries the same origin."""
+    for each in node.sources():
+        if getattr(ev.value(each, (), context), axis) is origin:
+            return each, context
+    if node.op == CALL:
+        for callee in ev.callees(node, context):
+            inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+            for exit_ in callee.function.returns:
+                if getattr(ev.value(exit_.value, (), inner), axis) is origin:
+                    return exit_.value, inner
+    return None
 
 
-def spelled(node: Node) -> str:
-    """Spell a step: its code, or the name of a parameter."""
+def code_of(node: Node) -> str:
+    """Return the code of a node, or the name of a parameter."""
     if node.op == PARAM and isinstance(node.data, FormalParameter):
         return node.data.word
-    if node.at is None:
-        return ""
-    return node.fn.file.code(node.at)
+    return node.fn.file.code(node.at) if node.at is not None else ""
 
 
-def told(node: Node) -> str:
-    """Say in words what a node brings at which an origin lies."""
+_FIRST: Final = {
+    (GRAD, a.SURE): "`{code}` requires grad",
+    (GRAD, a.MODULE_OUT): "`{code}` is the output of a module with parameters",
+    (GRAD, a.OPTION): "`{code}` is the output of a network, by its name",
+    (GRAD, a.OF_MODE): "`{code}` is the output of a module, and callers decide on grad mode",
+    (GRAD, a.OF_MODEL): "`{code}` is the output of a model that is an argument",
+    (GRAD, a.OF_CALL): "`{code}` may give a tensor that requires grad",
+    (DEVICE, a.SURE): "`{code}` is on an accelerator",
+    (DEVICE, a.MODULE_OUT): "`{code}` is where its module is, which may have been moved",
+    (DEVICE, a.OPTION): "`{code}` is on a device that is chosen at run time",
+    (DEVICE, a.OF_CLASS): "`{code}` may have been moved with its object",
+    (DEVICE, a.OF_CALL): "`{code}` may give a tensor on an accelerator",
+}
+"""What the node brings at which evidence of a kind begins."""
+_ARGUMENT: Final = {
+    GRAD: "`{code}` is an argument of `{function}`, so it may require grad",
+    DEVICE: "`{code}` is an argument of `{function}`, so it may be on an accelerator",
+}
+
+
+def told(node: Node, axis: str, evidence: int, *, is_first: bool) -> str:
+    """Say in words what a step of a reason does: what it brings where it is the first, else that it passes it on."""
     if node.op == PARAM:
-        return f"`{spelled(node)}` is an argument of `{node.fn.qualified}`"
-    if node.op == CALL:
-        return f"`{spelled(node)}`"
-    return f"`{spelled(node)}`"
+        return _ARGUMENT[axis].format(code=code_of(node), function=node.fn.qualified)
+    if not is_first:
+        return f"`{code_of(node)}` passes it on"
+    row = _FIRST.get((axis, a.strongest(evidence)), "nothing is known of `{code}`")
+    return row.format(code=code_of(node))

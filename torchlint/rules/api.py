@@ -17,6 +17,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
 from torchlint.facts.value import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import (
     SETTINGS,
@@ -332,6 +333,19 @@ class FileContext:
         found = self._expression(node)
         return found is not None and self._analysis.is_called_without_grad(found)
 
+    @property
+    def answers_from_graph(self) -> bool:
+        """Whether values come from the value-flow graph."""
+        return hasattr(self._analysis, "judged")
+
+    def judged(self, call: cst.Call) -> JudgedConversion | None:
+        """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
+        found = self.python(call)
+        if not self.answers_from_graph or not isinstance(found, ast.Call):
+            return None
+        told: JudgedConversion | None = self._analysis.judged(found)  # type: ignore[attr-defined]
+        return told
+
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
         return self._analysis.why(reason)
@@ -431,9 +445,9 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 __all__ = [
     "ABSENT", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
+    "GRAD_MODES", "GRAD_MODE_DECORATORS", "NOT_JUDGED", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
-    "EvidenceLevel", "FileContext", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
+    "EvidenceLevel", "FileContext", "JudgedConversion", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
     "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",

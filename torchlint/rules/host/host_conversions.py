@@ -11,7 +11,19 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import UNKNOWN, Device, Draft, FileContext, Grad, Kind, Mode, Reason, Value
+from torchlint.rules.api import (
+    NOT_JUDGED,
+    UNKNOWN,
+    Device,
+    Draft,
+    FileContext,
+    Grad,
+    JudgedConversion,
+    Kind,
+    Mode,
+    Reason,
+    Value,
+)
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -87,6 +99,8 @@ class Conversion:
     value: Value
     detach: bool
     cpu: bool
+    judged: JudgedConversion | None = None
+    """What the graph says of it, where the graph is asked."""
 
     @property
     def missing(self) -> str:
@@ -96,6 +110,10 @@ class Conversion:
     @property
     def code(self) -> str:
         """The code of the strongest rule that the conversion breaks: one finding a conversion."""
+        if self.judged is not None:
+            if self.detach and self.judged.has_source_of_grad:
+                return "TNS101"
+            return "TNS102" if self.cpu and self.judged.has_source_of_device else "TNS103"
         if self.detach and self.value.grad & Grad.ATTACHED:
             return "TNS101"
         if self.cpu and self.value.device & Device.ACCELERATOR:
@@ -115,7 +133,11 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     value = context.value(receiver)
     if not _may_be_torch(node, receiver, value, context):
         return None
-    detach, cpu = _lacking(receiver, value, context)
+    judged = context.judged(node)
+    if context.answers_from_graph:
+        detach, cpu = (judged.detach, judged.cpu) if judged is not None else (False, False)
+    else:
+        detach, cpu = _lacking(receiver, value, context)
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words
@@ -125,6 +147,8 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
         cpu &= "cpu" not in words and not _to_cpu(receiver)
     if not detach and not cpu:
         return None
+    if context.answers_from_graph:
+        return Conversion(node, attribute, value, detach, cpu, judged or NOT_JUDGED)
     return Conversion(node, attribute, _as_presumed(receiver, value, context), detach, cpu)
 
 
@@ -288,10 +312,12 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
     def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         found = conversion(node, context)
         if found is not None and found.code == code:
-            why = (
-                *context.why(found.value.why_grad if found.detach else None),
-                *context.why(found.value.why_device if found.cpu else None),
-            )
+            why = found.judged.why if found.judged is not None else ()
+            if found.judged is None:
+                why = (
+                    *context.why(found.value.why_grad if found.detach else None),
+                    *context.why(found.value.why_device if found.cpu else None),
+                )
             told = graded(found, context)
             sure, why = told.confidence, (*why, *told.steps)
             if not why:
@@ -330,6 +356,10 @@ def graded(found: Conversion, context: FileContext) -> Grade:
     """
     value = found.value
     mixed = context.uses_other_frameworks
+    if found.judged is not None:
+        if context.settings.strict or (mixed and not found.judged.is_tensor):
+            return Grade(min(Confidence.POSSIBLE, found.judged.confidence))
+        return Grade(found.judged.confidence, (), found.judged.is_met_by_none)
     if found.code == "TNS103":
         if (told := _told_apart(found, context)) is not None:
             return told
