@@ -37,19 +37,24 @@ def combined(asker: Asker, operands: list[Abstract], node: Node, context: Contex
     is_large = any(not each.rank & 1 for each in known)
     joined, all_safe = a.BOTTOM, a.SAFE | a.SAFE << 1
     for each in tensors:
-        part = _contribution(each, numbers, may_be_numbers, is_large)
+        part = _contribution(each, numbers, may_be_numbers and not _is_told(each), is_large)
         all_safe &= (part.grad & a.SAFE) | (part.device & a.SAFE) << 1
         joined = join(joined, part)
     if not tensors:
         joined, all_safe = Abstract(a.TENSOR, a.SAFE, a.SAFE, a.ANY_DTYPE, a.ANY_RANK), 3
     grad = joined.grad & ~a.SAFE | all_safe & a.SAFE
     device = joined.device & ~a.SAFE | all_safe >> 1
-    dtype, rank = _elements(asker, operands, node, context, may_be_numbers)
+    dtype, rank = _elements(asker, operands, node, context, numbers, may_be_numbers)
     if not dtype & a.FLOATING:
         grad = a.SAFE
     grad_from = joined.grad_from if grad & ~a.SAFE else None
     device_from = joined.device_from if device & ~a.SAFE else None
     return Abstract(a.TENSOR, grad or a.SAFE, device or a.SAFE, dtype, rank, a.NO_REFERENCES, grad_from, device_from)
+
+
+def _is_told(operand: Abstract) -> bool:
+    """Whether an operand is known to be a tensor or a number, and which."""
+    return not operand.kind & ~(a.TENSOR | a.NUMBER | a.NONE)
 
 
 def _contribution(operand: Abstract, numbers: bool, may_be_number: bool, beside_large: bool) -> Abstract:
@@ -75,7 +80,12 @@ def _contribution(operand: Abstract, numbers: bool, may_be_number: bool, beside_
 
 
 def _elements(
-    asker: Asker, operands: list[Abstract], node: Node, context: Context | None, may_be_numbers: bool
+    asker: Asker,
+    operands: list[Abstract],
+    node: Node,
+    context: Context | None,
+    numbers_too: bool,
+    may_be_numbers: bool,
 ) -> tuple[int, int]:
     """Return the dtypes and ranks of what is computed of operands on each element."""
     dtype = rank = 0
@@ -86,16 +96,19 @@ def _elements(
                 numbers.append(each)
             continue
         own = a.ANY_DTYPE if each.kind & a.ARRAY else each.dtype
-        own_rank = each.rank if each.kind == a.TENSOR else a.ANY_RANK
-        if each.kind != a.TENSOR and each.kind & a.NUMBER and may_be_numbers:
+        own_rank = each.rank if _is_told(each) else a.ANY_RANK
+        if each.kind & a.NUMBER and numbers_too:
             numbers.append(each)
-            rank = broadcast(rank, a.ANY_RANK) if rank else a.ANY_RANK
+            own_rank |= 1
+        if may_be_numbers and not _is_told(each):
+            rank = broadcast(rank, own_rank) if rank else own_rank
             continue
         dtype = promoted(dtype, own, rank, own_rank) if rank else own
         rank = broadcast(rank, own_rank) if rank else own_rank
     dtype = dtype or a.ANY_DTYPE
     for each in numbers if dtype != a.ANY_DTYPE else ():
-        dtype = with_number(dtype, sorts_of(each, asker), asker.default_dtype(node, context))
+        beside = with_number(dtype, sorts_of(each, asker), asker.default_dtype(node, context))
+        dtype = beside | (dtype if each.kind & a.TENSOR else 0)
     return dtype, rank or a.ANY_RANK
 
 

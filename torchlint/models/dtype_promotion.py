@@ -118,6 +118,11 @@ def reduced(word: str, dtypes: int) -> int:
     return dtypes | (a.INT64 if word == "sum_to_size" and dtypes & ~a.FLOATING else 0)
 
 
+def under_autocast(dtypes: int) -> int:
+    """Return the dtypes of a product that autocast, which a caller may have entered, computes in a half precision."""
+    return dtypes | (a.FLOAT16 | a.BFLOAT16 if dtypes & a.FLOAT32 else 0)
+
+
 def real_parts(dtypes: int) -> int:
     """Return the dtypes of the real and imaginary parts, or of the sizes, of elements that may be complex."""
     result = dtypes & ~COMPLEX

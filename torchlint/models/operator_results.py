@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.models.combined_operands import combined, result_kinds, sorts_of, united
-from torchlint.models.dtype_promotion import divided
+from torchlint.models.dtype_promotion import divided, under_autocast
 from torchlint.models.rank_rules import multiplied
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
@@ -72,7 +72,10 @@ def _tensors(asker: Asker, values: list[Abstract], operator: str, node: Node, co
     if operator in _OF_INTEGERS:
         whole = made.dtype & ~a.FLOATING or a.INTEGRAL | a.BOOL
         return made.detached().but(dtype=whole)
-    return made.but(rank=multiplied(one.rank, two.rank)) if operator == "@" else made
+    if operator != "@":
+        return made
+    dtype = under_autocast(made.dtype) if asker.oracle is Oracle.PROOF else made.dtype
+    return made.but(dtype=dtype, rank=multiplied(one.rank, two.rank))
 
 
 def _augmented(values: list[Abstract], after: Abstract) -> Abstract:

@@ -9,7 +9,7 @@ from torchlint.models.dtype_promotion import real_parts
 from torchlint.models.operation_sets import LENGTHS, NEVER_ELEMENTS, PARTIAL, words
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, join_all
-from torchlint.values.asking import CallSite, Path
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
 
 PAIRS_WITH_DIM: Final = words("max min median nanmedian")
 """Reductions whose result is ``(values, indices)`` where a dimension is given."""
@@ -79,7 +79,7 @@ def _has_dimension(site: CallSite, word: str, first: int) -> bool | None:
     second = site.asker.value(given[0], (), site.context)
     if "other" in site.given.keywords or second.kind == a.TENSOR:
         return word in ("median", "nanmedian")
-    return None if second.kind & a.TENSOR and second.kind & ~(a.TENSOR | a.NONE) & ~a.SEQUENCE == 0 else True
+    return None if second.kind & a.TENSOR else True
 
 
 def _asked(site: CallSite, flags: tuple[str, ...], positions: tuple[int, ...], first: int) -> bool | None:
@@ -102,6 +102,8 @@ def shaped(site: CallSite, made: Abstract, name: str, word: str, path: Path, fir
     ``made`` is the result where there is only one, and what each is as long as nothing else is known of it.
     """
     several = gives_several(site, name, word, first)
+    if several is None and path and path[0] != ANY_ELEMENT and site.asker.oracle is not Oracle.PROOF:
+        several = True  # who takes one apart got several
     alone = descend(made, path) if several is not True else None
     if several is False:
         assert alone is not None
@@ -150,7 +152,9 @@ def never_dtype(name: str, word: str, given: int) -> int:
         return given & ~a.FLOATING or measured
     if word in ("all", "any"):
         return measured & ~a.INTEGRAL | given & _UINT8
-    return measured if measured & a.FLOATING == 0 or not given & a.FLOATING else given & a.FLOATING or a.FLOATING
+    if not measured & a.FLOATING:
+        return measured
+    return measured & ~a.FLOATING | given & a.FLOATING | (a.FLOATING if given & ~a.FLOATING else 0)
 
 
 _UINT8: Final = 1 << 7

@@ -8,7 +8,7 @@ from typing import Final
 from torchlint.models import torch_functions
 from torchlint.models.combined_operands import combined
 from torchlint.models.descent import descend, truth_of
-from torchlint.models.dtype_promotion import COMPLEX, divided, real_parts, reduced
+from torchlint.models.dtype_promotion import COMPLEX, divided, real_parts, reduced, under_autocast
 from torchlint.models.inplace_changes import after_method
 from torchlint.models.operation_sets import (
     FACTORY_METHODS,
@@ -335,10 +335,11 @@ def _result_dtype(site: CallSite, name: str, word: str, operands: list[Abstract]
     elif word in _COMPLEX or (name.startswith("torch.fft.") and not word.endswith("shift")):
         return a.FLOATING
     if word in LOSSES or word == "kron":  # of which some expand, and some cast
+        floating = a.FLOATING if word in LOSSES else a.ANY_DTYPE
         for each in operands:
-            given |= each.dtype | (real_parts(each.dtype) if each.dtype & COMPLEX else 0)
-    if word in _HALVED and site.asker.oracle is Oracle.PROOF and given & a.FLOAT32:
-        given |= a.FLOAT16 | a.BFLOAT16
+            given |= (each.dtype | (real_parts(each.dtype) if each.dtype & COMPLEX else 0)) & floating
+    if word in _HALVED and site.asker.oracle is Oracle.PROOF:
+        given = under_autocast(given)
     if word in ("div", "divide", "true_divide") and "rounding_mode" not in site.given.keywords:
         return divided(given, site.asker.default_dtype(site.node, site.context))
     if name in KEEPS_INTEGERS or not given & ~a.FLOATING:
