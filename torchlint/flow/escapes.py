@@ -1,18 +1,13 @@
-"""Who keeps a value: on which ways it, or what shares its memory, leaves its function; and whether it is only read."""
+"""Who keeps a value: on which ways it, or what shares its memory, leaves its function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
+from torchlint.flow.answers import PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import CAPTURED, PASSED, ForwardWalk, Leaving, Position, Use
+from torchlint.flow.forward_walk import CAPTURED, PASSED, ForwardWalk, Leaving, Position
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE
-from torchlint.flow.turned_edges import node_of_write, turned_edges
-from torchlint.semantic.graph import CALL, Node
-
-WRITTEN = "written"
+from torchlint.semantic.graph import Node
 
 
 class Escapes:
@@ -42,29 +37,6 @@ class Escapes:
         Reasons: ``returned``, ``yielded``, ``stored``, ``global``; perhaps where it is ``captured`` or ``passed``.
         """
         return strongest(map(_answer, self.ways_out(node).values()))
-
-    def is_only_read(self, node: Node, writes_there: Callable[[Node, Node], FlowAnswer]) -> FlowAnswer:
-        """Whether nothing is written through a value, or may be by others who get it.
-
-        ``writes_there`` says whether a call writes into the memory of a value that is handed to it. Reasons of a no:
-        ``written``; of perhaps: the ways out of :meth:`escapes`, and those of ``writes_there``.
-        """
-        found: list[FlowAnswer] = []
-
-        def look(use: Use) -> bool:
-            position = use.position
-            if not position.held:
-                writes = turned_edges(position.node.fn).writes.get(position.node, ())
-                found.extend(FlowAnswer(PERHAPS if position.doubt else NO, node_of_write(e), WRITTEN) for e in writes)
-            if use.node.op == CALL and not self._knowledge.callees(use.node):
-                answer = writes_there(use.node, position.node)
-                if not answer.is_no:
-                    found.append(FlowAnswer(NO if answer.answer == YES else PERHAPS, answer.node, answer.reason))
-            return True
-
-        ways = list(ForwardWalk(self._knowledge, self._roots, look).run(node))
-        found.extend(FlowAnswer(PERHAPS, each.node, each.way) for each in ways)
-        return next((each for each in found if each.answer == NO), found[0] if found else FlowAnswer(YES, node))
 
 
 def _answer(leaving: Leaving) -> FlowAnswer:

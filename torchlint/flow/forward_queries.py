@@ -59,7 +59,7 @@ class ForwardQueries:
 
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, by its function or by who gets it."""
-        return self._escapes.is_only_read(node, self._writes.writes_into)
+        return self._writes.is_only_read(node)
 
     def learned_from(self, node: Node) -> FlowAnswer:
         """Whether a gradient is asked through a value."""

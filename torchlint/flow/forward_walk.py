@@ -12,45 +12,8 @@ from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, SHARED
 from torchlint.flow.turned_edges import is_argument, is_spread_out, turned_edges
 from torchlint.models.operation_sets import SHARES_MEMORY
-from torchlint.semantic.graph import (
-    AFTER,
-    ATTR,
-    CALL,
-    CLASS,
-    COMPREHENSION,
-    CONST,
-    DECORATED,
-    DICT,
-    EFFECT,
-    EITHER,
-    ELEMENT,
-    ENTER,
-    ENTRY,
-    EXPORT,
-    FREE,
-    FUNCTION,
-    GAMMA,
-    GLOBAL,
-    GROW,
-    IMPORT,
-    INDEX,
-    INPLACE,
-    ITEM,
-    OPAQUE,
-    OPERATION,
-    PARAM,
-    PHI,
-    PI,
-    SEQUENCE,
-    SETTER,
-    SLICE,
-    SPREAD,
-    TRUTH,
-    UNDEFINED,
-    WITHIN,
-    FormalParameter,
-    Node,
-)  # fmt: skip
+from torchlint.semantic import graph as g
+from torchlint.semantic.graph import FormalParameter, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 
@@ -145,9 +108,9 @@ class ForwardWalk:
                 yield from self._through(here, user)
 
     def _through(self, here: Position, user: Node) -> Iterator[Leaving]:
-        if user.op == ATTR:
+        if user.op == g.ATTR:
             for call in turned_edges(user.fn).users.get(user, ()):
-                if call.op == CALL and call.ins[0] is user and (position := self._shown(here, call)) is not None:
+                if call.op == g.CALL and call.ins[0] is user and (position := self._shown(here, call)) is not None:
                     yield from _handed(self, position, call)
         if (position := self._shown(here, user)) is not None:
             yield from _ROWS[user.op](self, position, user)
@@ -216,7 +179,7 @@ def _version(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]
     """Go on with the next version of an object that was changed."""
     if user.ins[0] is here.node:
         walk.push(here.at(user, here.held, here.frame))
-    elif user.op == INPLACE and walk.is_computed:
+    elif user.op == g.INPLACE and walk.is_computed:
         walk.push(here.at(user, 0, here.frame))
     yield from ()
 
@@ -226,15 +189,13 @@ def _nothing(*_: object) -> Iterator[Leaving]:
 
 
 def _attribute(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
-    is_method = all(each.op == CALL and each.ins[0] is user for each in turned_edges(user.fn).users.get(user, ()))
     word = str(user.data)
+    users = turned_edges(user.fn).users.get(user)
+    if users and all(each.op == g.CALL and each.ins[0] is user for each in users):
+        return  # a method: its calls were followed
     if here.held:
-        if not is_method or not turned_edges(user.fn).users.get(user):
-            walk.push(here.at(user, here.held - 1, here.frame))
-    elif word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS:
-        if not is_method or user in turned_edges(user.fn).returned or not turned_edges(user.fn).users.get(user):
-            walk.push(here.at(user, 0, here.frame))
-    elif walk.is_computed and not is_method:
+        walk.push(here.at(user, here.held - 1, here.frame))
+    elif word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS or walk.is_computed:
         walk.push(here.at(user, 0, here.frame))
     yield from ()
 
@@ -243,8 +204,8 @@ def _member(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
     """Take it out of a container, or a row of a tensor."""
     if user.ins[0] is not here.node:
         return
-    is_slice = user.op == INDEX and user.data is SLICE
-    by = walk.knowledge.value(user.ins[1]) if user.op == INDEX and len(user.ins) > 1 and not is_slice else None
+    is_slice = user.op == g.INDEX and user.data is g.SLICE
+    by = walk.knowledge.value(user.ins[1]) if user.op == g.INDEX and len(user.ins) > 1 and not is_slice else None
     selects = by is not None and by.must(a.TENSOR | a.ARRAY | a.SEQUENCE)
     if here.held:
         walk.push(here.at(user, here.held - (not is_slice), here.frame))
@@ -265,7 +226,7 @@ def _operand(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]
 
 
 def _contained(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
-    if user.op != COMPREHENSION or user.ins[0] is here.node:
+    if user.op != g.COMPREHENSION or user.ins[0] is here.node:
         walk.push(here.at(user, here.held + 1, here.frame))
     yield from ()
 
@@ -277,7 +238,7 @@ def _grown(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
         walk.push(here.at(user, here.held, here.frame))
     if member is here.node:
         if not walk.knowledge.value(before).must(a.TENSOR | a.ARRAY):
-            walk.push(here.at(user, here.held + (user.op != SPREAD and user.data is not SLICE), here.frame))
+            walk.push(here.at(user, here.held + (user.op != g.SPREAD and user.data is not g.SLICE), here.frame))
             yield from _kept(walk, here, before, here.frame)
         elif walk.is_computed:
             walk.push(here.at(user, 0, here.frame))
@@ -305,9 +266,8 @@ def _handed(walk: ForwardWalk, here: Position, call: Node) -> Iterator[Leaving]:
             yield Leaving(PASSED, call, here._replace(doubt=here.doubt or call))
     if callees:
         return
-    grows = any(
-        each.op in (GROW, SPREAD) and each.at is call.at for each in turned_edges(call.fn).users.get(here.node, ())
-    )
+    users = turned_edges(call.fn).users.get(here.node, ())
+    grows = any(each.op in (g.GROW, g.SPREAD) and each.at is call.at for each in users)
     handings = list(handed_on.handings(walk.knowledge, call))
     for handing in handings:
         if handing.sort == handed_on.UNFAMILIAR:
@@ -330,7 +290,7 @@ def _parameters(here: Position, frame: CallFrame) -> Iterator[Position]:
         argument = frame.argument(formal)
         if argument is here.node:
             yield here.at(parameter, here.held, frame)
-        elif argument is not None and argument.op == ELEMENT and argument.ins[0] is here.node:
+        elif argument is not None and argument.op == g.ELEMENT and argument.ins[0] is here.node:
             yield here.at(parameter, max(here.held - 1, 0), frame)
         elif argument is None and any(each is here.node for each in frame.collected(formal)):
             is_spread = here.held > 0 and is_spread_out(here.node, frame.call)
@@ -340,18 +300,16 @@ def _parameters(here: Position, frame: CallFrame) -> Iterator[Position]:
 _ROWS: Final = by_operation(
     "follow",
     {
-        (PHI, GAMMA, PI, EITHER, ENTER): _same,
-        (INPLACE, EFFECT): _version,
-        (
-            CONST, PARAM, TRUTH, GLOBAL, EXPORT, FREE, FUNCTION, CLASS, IMPORT, WITHIN, AFTER, ENTRY, UNDEFINED, OPAQUE,
-            DECORATED,
-        ): _nothing,
-        (ATTR,): _attribute,
-        (INDEX, ELEMENT, ITEM): _member,
-        (CALL,): _call,
-        (OPERATION,): _operand,
-        (SEQUENCE, DICT, COMPREHENSION): _contained,
-        (GROW, SPREAD): _grown,
-        (SETTER,): _set,
+        (g.PHI, g.GAMMA, g.PI, g.EITHER, g.ENTER): _same,
+        (g.INPLACE, g.EFFECT): _version,
+        (g.CONST, g.PARAM, g.TRUTH, g.GLOBAL, g.EXPORT, g.FREE, g.FUNCTION, g.DECORATED, g.CLASS, g.IMPORT): _nothing,
+        (g.WITHIN, g.AFTER, g.ENTRY, g.UNDEFINED, g.OPAQUE): _nothing,
+        (g.ATTR,): _attribute,
+        (g.INDEX, g.ELEMENT, g.ITEM): _member,
+        (g.CALL,): _call,
+        (g.OPERATION,): _operand,
+        (g.SEQUENCE, g.DICT, g.COMPREHENSION): _contained,
+        (g.GROW, g.SPREAD): _grown,
+        (g.SETTER,): _set,
     },
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""What is written into: by a function, through its parameters and its callees, and after a value was made."""
+"""What is written into: by a function and its callees, after a value was made, or through a value."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 from torchlint.flow import handed_on
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.forward_walk import ForwardWalk, Use
 from torchlint.flow.handed_on import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
-from torchlint.flow.turned_edges import is_later, node_of_write
+from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.graph import CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
@@ -133,17 +134,42 @@ class MemoryWrites:
                 continue
             met = meeting(mine, each.roots)
             made = met.node if met.reason == MADE and met.node is not None and met.node.fn is node.fn else None
-            if not met.is_no and is_later(node.fn, each.place, node, made):
+            if is_later(node.fn, each.place, node, made):
                 yield _answer(each, met)
 
-    def writes_into(self, call: Node, node: Node) -> FlowAnswer:
-        """Whether a call writes into the memory of a value."""
-        mine = self._roots.roots(node)
-        met = ((each, meeting(mine, each.roots)) for each in self.written_by_call(call))
-        return strongest(_answer(each, answer) for each, answer in met if answer.answer != NO)
+    def is_only_read(self, node: Node) -> FlowAnswer:
+        """Whether nothing is written through a value, or may be by others who get it.
+
+        Reasons of a no: HERE, THERE; of perhaps these, HANDED, and the ways out of its function.
+        """
+        found: list[FlowAnswer] = []
+
+        def look(use: Use) -> bool:
+            position = use.position
+            if not position.held:
+                writes = turned_edges(position.node.fn).writes.get(position.node, ())
+                found.extend(
+                    FlowAnswer(PERHAPS if position.doubt else NO, node_of_write(each), HERE) for each in writes
+                )
+            if use.node.op == CALL and not self._knowledge.callees(use.node):
+                mine = self._roots.roots(position.node)
+                for each in self.written_by_call(use.node):
+                    met = _answer(each, meeting(mine, each.roots))
+                    if not met.is_no:
+                        found.append(FlowAnswer(_OPPOSITE[met.answer], met.node, met.reason))
+            return True
+
+        ways = list(ForwardWalk(self._knowledge, self._roots, look).run(node))
+        found.extend(FlowAnswer(PERHAPS, each.node, each.way) for each in ways)
+        return next((each for each in found if each.answer == NO), found[0] if found else FlowAnswer(YES, node))
+
+
+_OPPOSITE: Final = {YES: NO, PERHAPS: PERHAPS}
 
 
 def _answer(written: Written, met: FlowAnswer) -> FlowAnswer:
+    if met.is_no:
+        return met
     if not written.is_sure:
         return FlowAnswer(PERHAPS, written.node, HANDED)
     reason = OF_UNKNOWN if met.reason == UNKNOWN else THERE if written.node.op == CALL else HERE
@@ -159,7 +185,9 @@ def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
         is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
         is_written = is_inplace and name.startswith("torch.")
         return ("0", "input", "tensor") if is_written or name in ("numpy.copyto", "numpy.put") else ()
-    made = reference.made if isinstance(reference, LibraryInstanceRef) else None
-    if made is None or made.op != CALL or not handed_on.may_be_inplace(reference.name):
+    if not isinstance(reference, LibraryInstanceRef) or not handed_on.may_be_inplace(reference.name):
+        return ()
+    made = reference.made
+    if made is None or made.op != CALL:
         return ()
     return ("0", "input") if any(each.op == CONST and each.data is True for each in made.arguments.all()) else ()

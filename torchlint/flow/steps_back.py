@@ -13,47 +13,9 @@ from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.handed_on import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
 from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
 from torchlint.models.operation_sets import SHARES_MEMORY
+from torchlint.semantic import graph as g
 from torchlint.semantic.function_effects import step_of
-from torchlint.semantic.graph import (
-    AFTER,
-    ATTR,
-    CALL,
-    CLASS,
-    COMPREHENSION,
-    CONST,
-    DECORATED,
-    DICT,
-    EFFECT,
-    EITHER,
-    ELEMENT,
-    ENTER,
-    ENTRY,
-    EXPORT,
-    FREE,
-    FUNCTION,
-    GAMMA,
-    GLOBAL,
-    GROW,
-    IMPORT,
-    INDEX,
-    INPLACE,
-    ITEM,
-    OPAQUE,
-    OPERATION,
-    PARAM,
-    PHI,
-    PI,
-    SEQUENCE,
-    SETTER,
-    SLICE,
-    SPREAD,
-    TRUTH,
-    UNDEFINED,
-    WITHIN,
-    FormalParameter,
-    FunctionGraph,
-    Node,
-)  # fmt: skip
+from torchlint.semantic.graph import FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, Path
@@ -86,69 +48,50 @@ def _opaque(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -
     yield made_at(node, path, frame, UNKNOWN)
 
 
-def _decorated(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
-    yield node.ins[1], path, frame
-
-
 def _parameter(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     formal = node.data
     assert isinstance(formal, FormalParameter)
     own = frame.of(node.fn) if frame is not None else None
-    is_inside = own is not None and own.callee is None and own.argument(formal) is None
-    if (
-        own is not None and is_inside and own.call.op == CALL
-    ):  # the object is made here: by which arguments is not known
-        if node.fn.name != "__init__":
-            yield made_at(node, path, frame, UNKNOWN)
-        for each in own.call.arguments.all() if node.fn.name == "__init__" else ():
-            yield each, (ANY_DEPTH,), own.outer
-    elif own is None or is_inside:
+    argument = own.argument(formal) if own is not None else None
+    if own is not None and argument is not None:
+        is_made = argument.op == g.CALL and own.owner is argument
+        yield from _of_made_object(knowledge, argument, path, own.outer) if is_made else [(argument, path, own.outer)]
+    elif own is None or (own.callee is None and own.call.op != g.CALL):
         yield made_at(node, path, None, PARAMETER)
         if formal.position == 0 and node.fn.takes_object:
-            yield from _stored(knowledge, node, node, path, frame)
-    elif (argument := own.argument(formal)) is not None and argument.op == CALL and own.owner is argument:
-        yield from _of_made_object(knowledge, argument, path, own.outer)
-    elif argument is not None:
-        yield argument, path, own.outer
+            yield from _stored(knowledge, node, path, frame)
+    elif own.callee is None and node.fn.name == "__init__":  # of a base of the object that is made by this call
+        for each in own.call.arguments.all():
+            yield each, (ANY_DEPTH,), own.outer
     elif rest := own.collected(formal):
         for each in rest:
             yield each, (ANY_DEPTH,), own.outer
-    elif formal.default is not None:
+    elif own.callee is not None and formal.default is not None:
         yield formal.default, path, None
     else:
         yield made_at(node, path, frame, UNKNOWN)
 
 
-def _stored(knowledge: CallKnowledge, at: Node, owner: Node, path: Path, frame: CallFrame | None) -> Steps:
-    """Yield what methods put under an attribute of an object; the value of ``at`` says its class."""
-    if not path or not isinstance(path[0], str) or path[0][:1] != ".":
-        return
-    for reference in knowledge.value(at).references:
-        if isinstance(reference, InstanceRef):
-            for method, store in knowledge.evaluator.family(reference.cls).stores(path[0][1:]):
-                inner = knowledge.inside(method, owner, frame)
-                if inner is not None and store.value is not owner:
-                    yield store.value, path[1:], inner
+def _stored(knowledge: CallKnowledge, at: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield what methods put under an attribute of an object, which is a parameter, or made by a call."""
+    callees = {each.function: each for each in knowledge.callees(at)}
+    for reference in knowledge.value(at).references if path and str(path[0])[:1] == "." else ():
+        if not isinstance(reference, InstanceRef):
+            continue
+        for method, store in knowledge.evaluator.family(reference.cls).stores(str(path[0])[1:]):
+            known = callees.get(method)
+            inner = knowledge.enter(known, at, frame) if known else knowledge.inside(method, at, frame)
+            if inner is not None and store.value is not at:
+                yield store.value, path[1:], inner
 
 
 def _of_made_object(knowledge: CallKnowledge, call: Node, path: Path, frame: CallFrame | None) -> Steps:
     """Yield an object that a class of the project makes, or what its constructor and other methods put into it."""
     yield made_at(call, path, frame)
-    callees = {each.function: each for each in knowledge.callees(call)}
-    if path and (not callees or str(path[0])[:1] != "."):  # fields of a dataclass, items of an object
+    if path and (not knowledge.callees(call) or str(path[0])[:1] != "."):  # fields of a dataclass, items of an object
         for argument in call.arguments.all():
             yield argument, (ANY_DEPTH,), frame
-    for reference in knowledge.value(call).references if path and str(path[0])[:1] == "." else ():
-        if not isinstance(reference, InstanceRef):
-            continue
-        for method, store in knowledge.evaluator.family(reference.cls).stores(str(path[0])[1:]):
-            inner = (
-                knowledge.enter(callees[method], call, frame)
-                if method in callees
-                else knowledge.inside(method, call, frame)
-            )
-            if inner is not None:
-                yield store.value, path[1:], inner
+    yield from _stored(knowledge, call, path, frame)
 
 
 def _attribute(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
@@ -181,7 +124,7 @@ def _of_module(node: Node, base: str, word: str, path: Path, frame: CallFrame | 
 def _index(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     container = node.ins[0]
     value = knowledge.value(container)
-    is_slice = node.data is SLICE or (isinstance(node.data, tuple) and SLICE in node.data)
+    is_slice = node.data is g.SLICE or (isinstance(node.data, tuple) and g.SLICE in node.data)
     if value.may(a.SEQUENCE):
         step = ANY_ELEMENT if is_slice and path else step_of(node.data)
         yield container, ((step, *inside(path)) if is_slice else (step, *path)), frame
@@ -199,6 +142,7 @@ def _index(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | 
 
 
 def _element(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+    """Yield a member; what ``with`` binds is what a generator yields, or a part of the manager."""
     yield node.ins[0], (ANY_ELEMENT, *path), frame
 
 
@@ -218,7 +162,7 @@ def _display(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) 
         return
     keys = [step_of(each) for each in node.data] if isinstance(node.data, tuple) else list(range(len(node.ins)))
     step = path[0]
-    if isinstance(step, int) and step < 0 and node.op == SEQUENCE:
+    if isinstance(step, int) and step < 0 and node.op == g.SEQUENCE:
         step += len(keys)
     for key, each in zip(keys, node.ins, strict=True):
         if step == ANY_DEPTH or may_be_same(step, key):
@@ -238,7 +182,7 @@ def _grown(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | 
     is_sought = path and (path[0] == ANY_DEPTH or may_be_same(path[0], step_of(node.data)))
     if is_sought and not knowledge.value(before).must(a.TENSOR | a.ARRAY):
         yield member, inside(path), frame
-        if node.data is SLICE:
+        if node.data is g.SLICE:
             yield member, (ANY_ELEMENT, *inside(path)), frame
 
 
@@ -268,7 +212,7 @@ def _effect(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame |
             if inner is None or inner.argument(parameter.data) is not before:
                 continue
             for leaving in (*fn.returns, *([fn.end] if fn.end is not None else [])):
-                left = leaving.attributes.get(word)
+                left = leaving.names.get(word)
                 if left is not None and left is not parameter:
                     yield left, path, inner
 
@@ -325,18 +269,6 @@ def _import(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -
         yield from _of_module(node, base, word, path, frame)
 
 
-def _entered(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
-    """Yield what ``with`` binds: what a manager of the project yields, else the manager itself or a part of it."""
-    manager = node.ins[0]
-    for callee in knowledge.callees(manager) if manager.op == CALL else ():
-        inner = knowledge.enter(callee, manager, frame)
-        if inner is not None and lower(callee.function).yields:
-            for leaving in callee.function.yields:
-                yield leaving.value, path, inner
-            return
-    yield manager, path, frame
-
-
 def _given(function: FunctionGraph, node: Node, path: Path, inner: CallFrame | None, frame: CallFrame | None) -> Steps:
     """Yield what a function gives, by returns or as what its yields hand out one by one."""
     if inner is None:
@@ -378,7 +310,7 @@ def _of_library(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFra
     for handing in handed_on.handings(knowledge, node):
         if handing.sort == UNFAMILIAR:
             yield made_at(node, path, frame, UNKNOWN)
-        elif (handing.sort not in (VIEW, MEMBER) and (not path or path[0] == ANY_DEPTH)) or handing.sort == FRESH:
+        elif handing.sort == FRESH or (handing.sort not in (VIEW, MEMBER) and path[:1] in ((), (ANY_DEPTH,))):
             yield made_at(node, path, frame)
         for position, each in enumerate(handing.sources if handing.sort != FRESH else ()):
             back = path if path[:1] == (ANY_DEPTH,) else handed_on.path_back(handing.sort, path, position)
@@ -389,29 +321,27 @@ def _of_library(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFra
 STEPS_BACK: Final = by_operation(
     "roots",
     {
-        (PHI, GAMMA, EITHER): _copied,
-        (PI, INPLACE): _first,
-        (CONST, TRUTH, FUNCTION, CLASS): _made,
-        (UNDEFINED, ENTRY, WITHIN, AFTER): _nothing,
-        (OPAQUE,): _opaque,
-        (DECORATED,): _decorated,
-        (PARAM,): _parameter,
-        (ATTR,): _attribute,
-        (INDEX,): _index,
-        (ELEMENT,): _element,
-        (ITEM,): _item,
-        (SEQUENCE, DICT): _display,
-        (COMPREHENSION,): _comprehension,
-        (GROW,): _grown,
-        (SPREAD,): _spread,
-        (SETTER,): _setter,
-        (EFFECT,): _effect,
-        (OPERATION,): _operation,
-        (GLOBAL,): _global,
-        (EXPORT,): _export,
-        (FREE,): _free,
-        (IMPORT,): _import,
-        (ENTER,): _entered,
-        (CALL,): _call,
+        (g.PHI, g.GAMMA, g.EITHER): _copied,
+        (g.PI, g.INPLACE): _first,
+        (g.CONST, g.TRUTH, g.FUNCTION, g.DECORATED, g.CLASS): _made,
+        (g.UNDEFINED, g.ENTRY, g.WITHIN, g.AFTER): _nothing,
+        (g.OPAQUE,): _opaque,
+        (g.PARAM,): _parameter,
+        (g.ATTR,): _attribute,
+        (g.INDEX,): _index,
+        (g.ELEMENT, g.ENTER): _element,
+        (g.ITEM,): _item,
+        (g.SEQUENCE, g.DICT): _display,
+        (g.COMPREHENSION,): _comprehension,
+        (g.GROW,): _grown,
+        (g.SPREAD,): _spread,
+        (g.SETTER,): _setter,
+        (g.EFFECT,): _effect,
+        (g.OPERATION,): _operation,
+        (g.GLOBAL,): _global,
+        (g.EXPORT,): _export,
+        (g.FREE,): _free,
+        (g.IMPORT,): _import,
+        (g.CALL,): _call,
     },
 )
