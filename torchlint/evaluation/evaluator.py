@@ -273,10 +273,11 @@ class Evaluator:
             return value
         if mode == OFF:
             return value.detached()
-        grad = value.grad | SAFE
-        if grad & (MODULE_OUT | OPTION):
-            grad = grad & ~(MODULE_OUT | OPTION) | OF_MODE
-        return value.but(grad=grad)
+        if not self.presumes(Presumption.GRAD_MODE):
+            return value.but(grad=value.grad | SAFE)
+        if value.grad & (MODULE_OUT | OPTION) and not process_state.is_made_here(node):
+            return value.but(grad=value.grad & ~(MODULE_OUT | OPTION) | OF_MODE | SAFE)
+        return value
 
     def default_device(self, node: Node, context: Context | None) -> Abstract:
         """Return where a factory at a node makes a tensor that is told nothing."""

@@ -92,7 +92,8 @@ def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
     if not evidence:
         return None
     if evidence & _STRONG:
-        return Confidence.LIKELY if evidence & ~_STRONG or axis.evidence & a.SAFE else Confidence.CERTAIN
+        is_shown = axis.origin is not None and axis.origin.fn is function
+        return Confidence.CERTAIN if is_shown and not axis.evidence & ~_STRONG else Confidence.LIKELY
     if not axis.is_brought:
         return Confidence.UNPROVEN
     if axis.brought & _STRONG:

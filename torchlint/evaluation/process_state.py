@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.models import grad_modes
 from torchlint.semantic.graph import (
+    ATTR,
     CALL,
     DEVICE,
     DTYPE,
+    EFFECT,
     EITHER,
     ENTRY,
     GAMMA,
     GRAD,
+    INDEX,
+    INPLACE,
     PHI,
+    PI,
+    SETTER,
     FunctionExit,
     FunctionGraph,
     Node,
@@ -60,6 +66,16 @@ def modes_in(value: Abstract) -> int:
 def of_modes(modes: int) -> Abstract:
     """Return the value of the variable for some grad modes."""
     return _BY_MODES[modes]
+
+
+def is_made_here(node: Node) -> bool:
+    """Whether what a call calls was made in the same function, so that who calls the function has no part in it."""
+    if node.op != CALL:
+        return True
+    called = node.ins[0]
+    while called.op in (INPLACE, EFFECT, SETTER, PI, ATTR, INDEX) and called.ins:
+        called = called.ins[0]
+    return called.op == CALL and called.fn is node.fn
 
 
 def entry_node(function: FunctionGraph, variable: str) -> Node | None:

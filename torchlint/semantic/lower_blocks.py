@@ -22,6 +22,7 @@ from torchlint.semantic.effect_words import INERT_MANAGERS, MODES, SUPPRESSING
 from torchlint.semantic.graph import DEVICE, ELEMENT, ENTER, GRAD, OPAQUE, PHI, WITHIN, Node, ProcessState
 from torchlint.semantic.lower_calls import callee_words, is_library
 from torchlint.semantic.lower_patterns import is_irrefutable, lower_pattern
+from torchlint.semantic.lower_parameters import tell_parameters
 from torchlint.semantic.lower_targets import assign, is_fixed
 from torchlint.semantic.lowering_state import STATEMENTS, Attempt, Frame, Lowering
 
@@ -56,6 +57,8 @@ def _loop(st: Lowering, node: ast.While | ast.For | ast.AsyncFor) -> None:
             head.ins = (*head.ins, *[each for each in arrived if each is not head])
     st.fn.loops.append((first, len(st.nodes)))
     st.enter(None if always else after)
+    if not isinstance(node, ast.While):
+        tell_parameters(st, node, first)
     if isinstance(node, ast.While) and not always:
         narrow(st, node.test, False)
     if node.orelse and st.live:

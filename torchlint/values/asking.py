@@ -49,6 +49,8 @@ class Presumption(IntEnum):
     """Validation and test steps of a trainer run without grad."""
     CONVENTION = 6
     """Methods that a framework calls are given what it is documented to give: ``__getitem__`` an index."""
+    GRAD_MODE = 7
+    """Grad mode is on where nobody switches it off; whoever calls a module of others may."""
 
 
 class Asker(Protocol):
