@@ -13,7 +13,6 @@ from torchlint.models.descent import descend, plain_attribute
 from torchlint.models.distribution_results import distribution_part, is_distribution
 from torchlint.models.library_objects import (
     bound_elsewhere,
-    handed_results,
     made_tuple,
     python_object_attribute,
     python_object_call,
@@ -79,8 +78,6 @@ def library_call(site: CallSite, name: str, path: Path) -> Abstract:
         return array_call(site, name, path)
     if found is None:
         found = library_function(site, name, path)
-    if found is None:
-        found = handed_results(site, name, path) if leaf(name) in _RUNNING else None
     return found if found is not None else library_result(site, name, path)
 
 
@@ -94,9 +91,6 @@ def _with_fields(site: CallSite, made: Abstract, path: Path) -> Abstract:
     if path or not made.kind & a.SEQUENCE or made.references:
         return made
     return made.but(references=frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)]))
-
-
-_RUNNING: Final = frozenset("run_in_threadpool thread_map process_map".split())
 
 
 def library_object_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, path: Path) -> Abstract:

@@ -62,8 +62,11 @@ def _rest(site: CallSite, function: Node, position: int) -> CallArguments:
 
 
 def _elements(site: CallSite, _: Node, position: int) -> CallArguments:
-    """``map(f, xs, ys)``."""
-    return CallArguments(tuple(element_of(site, each) for each in site.given.positional[position + 1 :]))
+    """``map(f, xs, ys)``, ``dataset.map(f)``."""
+    sources = site.given.positional[position + 1 :]
+    if not sources and site.receiver is not None:
+        sources = (site.receiver,)
+    return CallArguments(tuple(element_of(site, each) for each in sources))
 
 
 def _each_of_first(site: CallSite, _: Node, __: int) -> CallArguments:
@@ -180,7 +183,7 @@ class _Row:
 _ROWS: Final[dict[str, _Row]] = {
     "submit": _Row(0, "fn", _rest), "to_thread": _Row(0, "func", _rest, True), "call_soon": _Row(0, "callback", _rest),
     "run_in_executor": _Row(1, "func", _rest, True), "checkpoint": _Row(0, "function", _rest, True),
-    "run_in_threadpool": _Row(0, "func", _rest, True), "register": _Row(0, "func", _rest),
+    "run_in_threadpool": _Row(0, "func", _rest, True),
     "call_soon_threadsafe": _Row(0, "callback", _rest), "call_later": _Row(1, "callback", _rest),
     "map": _Row(0, "func", _elements, True), "imap": _Row(0, "func", _elements, True),
     "imap_unordered": _Row(0, "func", _elements, True), "map_async": _Row(0, "func", _elements, True),
@@ -205,8 +208,8 @@ _ROWS: Final[dict[str, _Row]] = {
     "jacobian": _Row(0, "func", _inputs), "hessian": _Row(0, "func", _inputs), "vjp": _Row(0, "func", _inputs),
     "jvp": _Row(0, "func", _inputs), "gradcheck": _Row(0, "func", _inputs), "gradgradcheck": _Row(0, "func", _inputs),
     "vectorize": _Row(0, "pyfunc", _unknown), "apply_along_axis": _Row(0, "func1d", _unknown),
-    "minimize": _Row(0, "fun", _unknown), "tree_map": _Row(0, "func", _elements, True),
-    "apply": _Row(0, "fn", _receiver), "callback": _Row(0, "callback", _unknown), "connect": _Row(0, "slot", _unknown),
+    "tree_map": _Row(0, "func", _elements, True),
+    "apply": _Row(0, "fn", _receiver),
     "Lambda": _Row(0, "lambd", _unknown), "LambdaLR": _Row(1, "lr_lambda", _unknown),
 }  # fmt: skip
 """By the last word of a function or method: who calls it alike is called alike."""

@@ -79,6 +79,8 @@ def _of_transformers(site: CallSite, name: str, path: Path) -> Abstract:
 
 
 def _vision_model(site: CallSite, name: str, path: Path) -> Abstract:
+    if "Weights" in name or leaf(name).startswith("list_"):
+        return unknown_call(site, path)
     return site.asker.along(module_of(name, site, a.SURE, a.SAFE), path, site.node, site.context)
 
 
@@ -176,14 +178,6 @@ def _environments(_: CallSite, name: str, __: Path) -> Abstract:
     return of_kind(a.OTHER, frozenset([LibraryInstanceRef(name if "Vec" in name else "gymnasium.Env")]))
 
 
-def _arrays(_: CallSite, __: str, path: Path) -> Abstract:
-    return descend(of_kind(a.ARRAY | a.NUMBER | a.SEQUENCE), path)
-
-
-def _predictor(site: CallSite, name: str, path: Path) -> Abstract:
-    return _object(site, name, path)
-
-
 def _samples(site: CallSite, _: str, path: Path) -> Abstract:
     return presumed_batch(site.asker, site.node, path)
 
@@ -205,9 +199,9 @@ _ROWS: Final[dict[str, _Transfer]] = {
     "accelerate.Accelerator": _object, "lightning.Trainer": _object, "lightning.LightningModule": _vision_model,
     "torchmetrics.[A-Z]*": _object, "gymnasium.make": _environments, "gym.make": _environments,
     "gymnasium.vector.*": _environments, "gym.vector.*": _environments, "gymnasium.wrappers.*": _environments,
-    "pettingzoo.*": _environments, "ultralytics.*": _predictor, "detectron2.engine.*": _predictor,
-    "sentence_transformers.SentenceTransformer": _predictor, "segment_anything.*": _object,
-    "albumentations.[A-Z]*": _environments, "pycocotools.*": _arrays, "fvcore.nn.sigmoid_focal_loss": _computed,
+    "pettingzoo.*": _environments, "ultralytics.*": _object, "detectron2.engine.*": _object,
+    "sentence_transformers.SentenceTransformer": _object, "segment_anything.*": _object,
+    "albumentations.[A-Z]*": _object,
 }  # fmt: skip
 """By full names and patterns; of several patterns the longest holds."""
 _PATTERNS: Final = [each for each in _ROWS if "*" in each]
@@ -231,6 +225,8 @@ def library_instance_call(
         return _without_grad(site, path)
     if name.startswith("torchmetrics."):
         return _drawn(site, name, path)
+    if name.startswith("albumentations."):
+        return presumed_batch(site.asker, site.node, path)
     if package_of(name) in FOREIGN or name.startswith(("gymnasium", "gym")):
         return foreign(name)
     return None
