@@ -60,9 +60,9 @@ def entered(asker: Asker, variable: str, manager: Node, context: Context | None)
     if variable == DTYPE_VARIABLE:
         return None
     if manager.op == CALL:
-        made = _of_maker(variable, asker.value(manager.ins[0], (), context), CallSite(asker, manager, context))
-        if made is not None:
-            return made
+        maker = asker.value(manager.ins[0], (), context)
+        if maker.references and all(isinstance(each, LibraryRef) for each in maker.references):
+            return _of_maker(variable, maker, CallSite(asker, manager, context))
     value = asker.value(manager, (), context)
     if variable == DEVICE_VARIABLE:
         return value.plain() if value.kind == a.DEVICE else None

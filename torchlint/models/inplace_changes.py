@@ -29,7 +29,7 @@ def after_method(site: CallSite, owner: Abstract, word: str) -> Abstract:
     With grad mode on, an operand that requires grad brings the tensor into its graph; the tensor keeps its dtype, its
     place, and a gradient that it has.
     """
-    owner = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
+    owner = owner.but(kind=a.TENSOR)
     if word == "detach_":
         return owner.detached()
     if word == "requires_grad_":

@@ -202,7 +202,7 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
         if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~a.STRING)):
             value = _cast_to(site, value, each)
         elif as_device or not each.must(a.NONE | a.SCALAR):
-            value = _put(site, value, node, each, certain=as_device or not seems_dtype(node))
+            value = _put(site, value, each, as_device or not seems_dtype(node))
     return value
 
 
@@ -212,19 +212,17 @@ def _cast_to(site: CallSite, value: Abstract, given: Abstract) -> Abstract:
     return _recast(site, value, told_dtype(given, value.dtype))
 
 
-def _put(site: CallSite, value: Abstract, node: Node, given: Abstract, certain: bool) -> Abstract:
+def _put(site: CallSite, value: Abstract, given: Abstract, is_device: bool) -> Abstract:
     """Return a value that was put to a device; an argument of which nothing is known may be a dtype as well."""
     if given.must(a.NONE):
         return value
+    is_proof = site.asker.oracle is Oracle.PROOF
     is_unknown = given.kind == a.ANY or not given.kind & ~(a.TENSOR | a.NONE)
-    if is_unknown and not certain:
-        result = _recast(site, value, a.ANY_DTYPE)
-        return _to_unknown(site, value) if site.asker.oracle is Oracle.PROOF else result
-    bits, origin = place_of(site.asker.value(node, (), site.context), site.node)
-    if given.kind & a.NONE:
+    if is_unknown and (is_proof or not is_device):
+        return _to_unknown(site, value) if is_proof else _recast(site, value, a.ANY_DTYPE)
+    bits, origin = place_of(given, site.node)
+    if given.kind & a.NONE and not is_unknown:
         bits, origin = bits | value.device, origin or value.device_from
-    if is_unknown and (site.asker.oracle is Oracle.PROOF):
-        value = _recast(site, value, a.ANY_DTYPE)
     return _copied(site, value, (bits, origin))
 
 

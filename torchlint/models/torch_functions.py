@@ -144,41 +144,39 @@ def _vector_of_parameters(site: CallSite, path: Path) -> Abstract:
     return descend(site.asker.under(made, site.node, site.context).but(rank=a.RANKS[1]), path)
 
 
-def _operands(site: CallSite) -> Abstract:
-    """Return what is computed of the tensors among the arguments."""
+def _first_tensor(site: CallSite) -> Abstract:
+    """Return what is computed of the first argument, a tensor or some in a list."""
     operands = [each for each in site.operands() if each.kind & a.TENSOR]
     made = combined(site.asker, operands[:1], site.node, site.context, False)
-    return site.asker.under(made, site.node, site.context)
+    return site.asker.under(made, site.node, site.context).but(rank=a.ANY_RANK)
+
+
+_LENGTHS: Final = tensor(a.SAFE, a.SAFE, a.INT64, a.RANKS[1])
 
 
 def _padded_sequence(site: CallSite, path: Path) -> Abstract:
-    return descend(_operands(site), path)
+    return descend(_first_tensor(site), path)
 
 
 def _packed_sequence(site: CallSite, path: Path) -> Abstract:
     """Return a packed sequence, whose data requires grad as what was packed does; lengths are on the host."""
+    made = _first_tensor(site)
     if not path:
-        made = _operands(site)
         return made.but(kind=a.OTHER, references=frozenset({LibraryInstanceRef(PACKED, site.node, site.context)}))
-    if path[0] in (".data", 0):
-        return descend(_operands(site), path[1:])
-    if path[0] in (".batch_sizes", 1):
-        return descend(tensor(a.SAFE, a.SAFE, a.INT64, a.RANKS[1]), path[1:])
-    return descend(_operands(site), path[1:])
+    return descend(_LENGTHS if path[0] in (".batch_sizes", 1) else made, path[1:])
 
 
 def _unpacked_sequence(site: CallSite, path: Path) -> Abstract:
+    """Return a padded tensor and the lengths; a packed sequence has the evidence of its data."""
     if not path:
         return a.A_SEQUENCE
-    lengths = tensor(a.SAFE, a.SAFE, a.INT64, a.RANKS[1])
-    if path[0] == 1:
-        return descend(lengths, path[1:])
-    node = site.argument(0, "sequence")
-    source = site.asker.value(node, (), site.context) if node is not None else unknown(a.OF_CALL, site.node)
-    if not source.grad | source.device:
+    source = site.value(0, "sequence")
+    if source is None or not source.grad | source.device:
         source = unknown(a.OF_CALL, site.node)
-    padded = site.asker.under(source.but(kind=a.TENSOR).plain().but(dtype=a.ANY_DTYPE), site.node, site.context)
-    return descend(padded if path[0] == 0 else join(padded, lengths), path[1:])
+    padded = tensor(source.grad, source.device, grad_from=source.grad_from, device_from=source.device_from)
+    padded = site.asker.under(padded, site.node, site.context)
+    chosen = _LENGTHS if path[0] == 1 else padded if path[0] == 0 else join(padded, _LENGTHS)
+    return descend(chosen, path[1:])
 
 
 _FUNCTIONAL: Final = "torch.autograd.functional."
