@@ -565,3 +565,19 @@ def test_every_function_of_the_fixtures_and_of_torch_has_a_graph_of_this_form() 
             check_form(each)
             count += 1
     assert count > 1000
+
+
+def form(fn: g.FunctionGraph) -> list[object]:
+    """Return all that a graph holds, places in other functions by identity."""
+    nodes = [(node.op, [each.index for each in node.sources()], node.at and node.at.lineno) for node in lower(fn).nodes]
+    bound = {word: [(each.fn.identity, each.index) for each in values] for word, values in fn.definitions.items()}
+    return [fn.qualified, nodes, bound, [(each.value.index, each.state.grad.index) for each in fn.returns]]
+
+
+def test_a_graph_does_not_depend_on_what_was_lowered_before() -> None:
+    for path in sources()[::4]:
+        first = Program(str(path.parent)).add(str(path), path.read_bytes())
+        second = Program(str(path.parent)).add(str(path), path.read_bytes())
+        backward = [form(second.function_of(each)) for each in reversed(second.outline.functions)]
+        assert [form(first.function_of(each)) for each in first.outline.functions] == backward[::-1], path
+        assert form(first.body) == form(second.body), path

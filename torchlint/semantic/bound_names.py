@@ -101,7 +101,7 @@ def same_object(one: Node, two: Node) -> bool:
 def _object(node: Node, depth: int) -> Node:
     while node.op in _CHANGES:
         node = node.ins[0]
-    if node.op in (g.PHI, g.GAMMA) and depth < 4 and node.ins:
+    if node.op in (g.PHI, g.GAMMA) and depth < 4 and 0 < len(node.ins) < 9:
         roots = {_object(each, depth + 1) for each in node.ins}
         if len(roots) == 1:
             return roots.pop()

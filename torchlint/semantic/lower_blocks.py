@@ -21,8 +21,8 @@ from torchlint.semantic.changed_names import LoopChanges, changed_names
 from torchlint.semantic.effect_words import INERT_MANAGERS, MODES, SUPPRESSING
 from torchlint.semantic.graph import DEVICE, ELEMENT, ENTER, GRAD, OPAQUE, PHI, WITHIN, Node, ProcessState
 from torchlint.semantic.lower_calls import callee_words, is_library
-from torchlint.semantic.lower_patterns import is_irrefutable, lower_pattern
 from torchlint.semantic.lower_parameters import tell_parameters
+from torchlint.semantic.lower_patterns import is_irrefutable, lower_pattern
 from torchlint.semantic.lower_targets import assign, is_fixed
 from torchlint.semantic.lowering_state import STATEMENTS, Attempt, Frame, Lowering
 

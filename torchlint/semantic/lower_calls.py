@@ -101,8 +101,9 @@ def is_library(st: Lowering, root: str) -> bool:
 
 def _imports(st: Lowering, root: str, packages: frozenset[str] | None) -> bool:
     found = st.env.names.get(root)
-    definitions = [found] if found is not None else st.fn.file.body.definitions.get(root, ())
-    return any(_is_import(each, packages) for each in definitions)
+    if found is not None:
+        return _is_import(found, packages)
+    return any(_is_import(each, packages) for each in st.fn.file.body.definitions.get(root, ()))
 
 
 def _is_import(node: Node, packages: frozenset[str] | None) -> bool:
@@ -143,19 +144,20 @@ def _apply_changes(st: Lowering, node: ast.Call, made: Node) -> None:
     elif isinstance(node.func, ast.Attribute) and not (root and _imports(st, root, None)):
         if not _change_receiver(st, node, node.func, made, word) and not is_inert(st, node):
             _leave_effects(st, node, made, node.func.value)
-    elif (is_in_place(word) and node.args and not isinstance(node.args[0], ast.Starred) and is_library(st, root)) or (
-        _is_true(node, "inplace") and node.args and not isinstance(node.args[0], ast.Starred)
-    ):
+    elif _fills_first(st, node, root, word):
         _written(st, node.args[0], made, node, 0)
     elif not is_inert(st, node):
         _leave_effects(st, node, made, None)
 
 
-def _is_true(node: ast.Call, keyword: str) -> bool:
-    return any(
-        each.arg == keyword and isinstance(each.value, ast.Constant) and each.value.value is True
-        for each in node.keywords
-    )
+def _fills_first(st: Lowering, node: ast.Call, root: str, word: str) -> bool:
+    """Whether a function writes its first argument: ``init.zeros_(x)``, ``relu(x, inplace=True)``."""
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        return False
+    if is_in_place(word):
+        return is_library(st, root)
+    given = next((each.value for each in node.keywords if each.arg == "inplace"), None)
+    return isinstance(given, ast.Constant) and given.value is True
 
 
 def _written(st: Lowering, argument: ast.expr, made: Node, node: ast.Call, place: object) -> None:
