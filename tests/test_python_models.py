@@ -405,6 +405,27 @@ def test_docstrings(tmp_path: Path, docstring: str, expected: str) -> None:
     assert known(tmp_path, code) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y[p]", "anything detached anywhere"),
+        ("y[..., p]", "anything detached anywhere"),
+        ("y.gather(1, p)", "anything detached anywhere"),
+        ("torch.gather(y, 1, p)", "anything detached anywhere"),
+        ("y.index_select(dim=0, index=p)", "anything detached anywhere"),
+        ("~p", "anything detached anywhere"),
+        ("range(p)", "integer|scalar"),
+        ("math.ceil(p)", "integer|scalar"),
+        ("y[p] if isinstance(p, torch.Tensor) else p", "anything open anywhere"),
+        ("p[0]", "anything open anywhere"),
+    ],
+)
+def test_what_a_parameter_is_used_for_says_what_it_is(tmp_path: Path, statement: str, expected: str) -> None:
+    code = f"import math, torch\ndef f(y, p):\n    reveal(p)\n    {statement}"
+    assert known(tmp_path, code) == [expected]
+    assert known(tmp_path, code, Oracle.PROOF) == ["anything open anywhere"]
+
+
 def test_a_test_wins_over_an_annotation(tmp_path: Path) -> None:
     code = f"{ANNOTATED}def f(p: List[int]):\n    if torch.is_tensor(p):\n        reveal(p)\n    reveal(p)"
     assert known(tmp_path, code) == ["tensor open anywhere", "tensor|sequence open anywhere"]

@@ -9,6 +9,7 @@ from typing import Final
 from torchlint.models.descent import descend
 from torchlint.models.docstring_types import described
 from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, uses_of
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
 from torchlint.semantic.graph import CONST, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
@@ -28,15 +29,24 @@ def presumed_parameter(
     if parameter.sort and not path:
         return A_SEQUENCE
     inner = path[1:] if parameter.sort else path
+    used = uses_of(function).get(node, 0) if not path and asker.presumes(Presumption.CONVENTION) else 0
     if asker.presumes(Presumption.ANNOTATION) and (said := _by_annotation(asker, node, parameter, inner)) is not None:
-        return said
+        return _as_index(said) if used & AS_INDEX and said.must(a.TENSOR | a.NONE) else said
     if asker.presumes(Presumption.DEFAULT) and not parameter.sort:
         kind = _kind_of_default(parameter.default)
         if kind is not None:
             return _widened_by_tests(asker, node, kind, inner) if not inner else descend(kind, inner)
     if asker.presumes(Presumption.CONVENTION) and (handed := _by_convention(asker, parameter, function)) is not None:
         return descend(handed, inner)
-    return descend(unknown(_evidence(asker, function), node), inner)
+    value = descend(unknown(_evidence(asker, function), node), inner)
+    if used & ASKED:
+        return value
+    return A_NUMBER if used & AS_COUNT else _as_index(value) if used & AS_INDEX else value
+
+
+def _as_index(value: Abstract) -> Abstract:
+    """Return what takes parts of something: a tensor of integers or booleans, if it is one."""
+    return value.detached().but(dtype=value.dtype & (a.INTEGRAL | a.BOOL) or a.INTEGRAL | a.BOOL)
 
 
 def _evidence(asker: Asker, function: FunctionGraph) -> int:
