@@ -51,7 +51,7 @@ torch.from_numpy(array); live.int() / 2; live.isnan(); live.floor_divide(ids).lo
 plain * ids; mask & mask; torch.nn.utils.clip_grad_norm_(live, 1.0); live.requires_grad_(False); torch.randint(3, (2,))
 torch.zeros(3, dtype=torch.int64, requires_grad=False); plain.requires_grad_(False); torch.multinomial(live, 1)
 live.view(torch.int32); torch.nn.functional.one_hot(ids); live.nonzero(); live.to(torch.long)
-live.type("torch.LongTensor")
+live.type("torch.LongTensor"); torch.detach(live); torch.Tensor.detach(live)
 """
 REQUIRES = """
 torch.zeros(3, requires_grad=True); plain.requires_grad_(); torch.nn.Parameter(plain); live.T; live[0]
@@ -102,6 +102,17 @@ def test_an_unknown_operand_beside_a_tensor_is_a_number_as_likely() -> None:
     assert said("torch.matmul(plain, unknown)").grad & a.OF_PARAM  # which takes no numbers
     own = NAMES | {"unknown": Abstract(a.ANY, a.SAFE | a.MODULE_OUT, a.SAFE)}
     assert told("plain * unknown", own, FakeAsker()).grad == a.SAFE | a.MODULE_OUT
+
+
+def test_a_move_copies_only_what_is_elsewhere() -> None:
+    there = NAMES | {"moved": tensor(a.SURE, a.SURE, a.FLOAT32)}
+    off = FakeAsker(OFF)
+    assert told("moved.cpu()", there, off).grad == a.SAFE
+    assert told("moved.cuda()", there, off).grad == a.SAFE | a.SURE
+    assert told("live.cuda()", there, off).grad == a.SAFE
+    assert told("live.to(device)", there, off).grad == a.SAFE | a.SURE
+    assert told("live.float()", there, off).grad == a.SURE
+    assert told("live.double()", there, off).grad == a.SAFE
 
 
 def test_create_graph_keeps_a_graph() -> None:

@@ -108,9 +108,9 @@ def of_dimensions(count: int) -> int:
     return a.RANKS[min(count, len(a.RANKS) - 1)]
 
 
-def of_sizes(site: CallSite, first: int, keyword: str = "size") -> int:
+def of_sizes(site: CallSite, first: int, keyword: str = "size", last: int | None = None) -> int:
     """Return the rank that a call is told by sizes: ``zeros(2, 3)``, ``zeros((2, 3))``; ``first`` is their position."""
-    given = site.given.positional[first:]
+    given = site.given.positional[first:last]
     if any(at >= first for at in site.given.starred):
         return a.ANY_RANK
     if not given:

@@ -69,7 +69,7 @@ def _fresh(site: CallSite, name: str) -> Abstract:
     rank = of_sizes(site, 0) if name in _OF_SIZES else _RANKS.get(name, a.ANY_RANK)
     dtype = a.INT64 if name in _INTEGERS else default
     if name == "torch.full":
-        dtype, rank = _dtype_of_number(site, site.value(1, "fill_value")), of_sizes(_FirstOnly(site), 0)
+        dtype, rank = _dtype_of_number(site, site.value(1, "fill_value")), of_sizes(site, 0, last=1)
     elif name in ("torch.arange", "torch.range"):
         bounds = [
             _dtype_of_number(site, site.asker.value(each, (), site.context)) for each in site.given.positional[:3]
@@ -85,15 +85,6 @@ def _fresh(site: CallSite, name: str) -> Abstract:
     elif name in ("torch.from_file", "torch.frombuffer"):
         dtype = a.ANY_DTYPE
     return _as_asked(site, tensor(a.SAFE, a.SAFE, dtype, rank), name in FOLLOWS_DEFAULT_DEVICE)
-
-
-class _FirstOnly(CallSite):
-    """A call of which the first argument alone counts."""
-
-    def __init__(self, site: CallSite) -> None:
-        super().__init__(site.asker, site.node, site.context)
-        given = site.given
-        self.given = type(given)(given.positional[:1], given.keywords, given.starred, given.spread, given.spelled)
 
 
 def _widest(dtypes: list[int], default: int) -> int:
@@ -152,7 +143,7 @@ def made_by_method(site: CallSite, owner: Abstract, word: str, path: Path) -> Ab
     """Return what ``owner.new_zeros(...)`` and its like make: where the owner is, with its dtype."""
     rank = of_sizes(site, 0) if word in ("new_zeros", "new_ones", "new_empty") else a.ANY_RANK
     if word == "new_full":
-        rank = of_sizes(_FirstOnly(site), 0)
+        rank = of_sizes(site, 0, last=1)
     if word == "new_tensor":
         rank = _data(site)[1]
     made = _as_asked(site, tensor(a.SAFE, owner.device or a.SAFE, owner.dtype, rank, None, owner.device_from), False)

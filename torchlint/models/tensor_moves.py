@@ -147,11 +147,13 @@ def moved(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
 
 
 def _copied(site: CallSite, owner: Abstract, place: Place) -> Abstract:
-    """Return what is put to a place; a tensor that surely comes from elsewhere is a copy, made under the grad mode."""
+    """Return what is put to a place: the tensor itself where it is there already, else a copy under grad mode."""
     result = placed(owner, place)
-    if owner.kind == a.TENSOR and owner.grad & ~a.SAFE and place[0] == a.SAFE and not owner.device & a.SAFE:
-        return site.asker.under(result, site.node, site.context)
-    return result
+    if owner.kind != a.TENSOR or not owner.grad & ~a.SAFE or place[0] == owner.device == a.SAFE:
+        return result
+    copied = site.asker.under(result, site.node, site.context)
+    stays = place[0] & owner.device & a.SAFE or (place[0] & ~a.SAFE and owner.device & ~a.SAFE)
+    return join(result, copied) if stays else copied
 
 
 def _like(site: CallSite, owner: Abstract, other: Abstract) -> Abstract:
@@ -202,7 +204,8 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
         if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~a.STRING)):
             value = _cast_to(site, value, each)
         elif as_device or not each.must(a.NONE | a.SCALAR):
-            value = _put(site, value, each, as_device or not seems_dtype(node))
+            by_name = site.asker.oracle is not Oracle.PROOF and not seems_dtype(node)
+            value = _put(site, value, each, as_device or by_name)
     return value
 
 
@@ -216,9 +219,9 @@ def _put(site: CallSite, value: Abstract, given: Abstract, is_device: bool) -> A
     """Return a value that was put to a device; an argument of which nothing is known may be a dtype as well."""
     if given.must(a.NONE):
         return value
-    is_proof = site.asker.oracle is Oracle.PROOF
     is_unknown = given.kind == a.ANY or not given.kind & ~(a.TENSOR | a.NONE)
-    if is_unknown and (is_proof or not is_device):
+    if is_unknown and not is_device:
+        is_proof = site.asker.oracle is Oracle.PROOF
         return _to_unknown(site, value) if is_proof else _recast(site, value, a.ANY_DTYPE)
     bits, origin = place_of(given, site.node)
     if given.kind & a.NONE and not is_unknown:

@@ -143,11 +143,11 @@ class _UnboundSite(CallSite):
 
 def torch_function(site: CallSite, name: str, path: Path) -> Abstract:
     """Return what a path leads to in the result of a function of torch, by its full name."""
+    name = _CANONICAL.get(name, name).replace("torch.functional.", "torch.")
     if name.startswith(_METHOD_OF_CLASS):
         owner = site.value(0, "self")
         if owner is not None and owner.kind & a.TENSOR:
             return tensor_method(_UnboundSite(site), owner.but(kind=a.TENSOR), name[len(_METHOD_OF_CLASS) :], path)
-    name = _CANONICAL.get(name, name).replace("torch.functional.", "torch.")
     row = torch_functions.row(name)
     if row is not None:
         return row(site, path)
