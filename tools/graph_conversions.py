@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from torchlint.diagnostics.model import Confidence  # noqa: E402
-from torchlint.evaluation.conversions import judge  # noqa: E402
+from torchlint.evaluation.judged_conversions import judge  # noqa: E402
 from torchlint.evaluation.oracles import Oracles  # noqa: E402
 from torchlint.models.library_rows import OTHER_FRAMEWORKS  # noqa: E402
 from torchlint.semantic.graph import Node  # noqa: E402

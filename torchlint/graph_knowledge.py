@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import instance_attributes, reasons
-from torchlint.evaluation.conversions import Step, judge
+from torchlint.evaluation.judged_conversions import Step, judge
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion

@@ -152,8 +152,7 @@ def operation(ev: Evaluator, node: Node, path: Path, context: Context | None) ->
         if holding and not any(v.kind & (a.TENSOR | a.ARRAY) and v.kind != a.ANY for v in values):
             inner = path if not isinstance(path[0], int) else (ANY_ELEMENT, *path[1:])
             return ev.join_of(holding, inner, context)
-    made = tensor_results.arithmetic(ev, values, operator, node, context)
-    return descent.descend(ev.under(made, node, context), path)
+    return descent.descend(tensor_results.arithmetic(ev, values, operator, node, context), path)
 
 
 def sequence(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -237,6 +237,8 @@ def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return Abstract(a.DEVICE, 0, owner.device, 0, 0, a.NO_REFERENCES, None, owner.device_from)
     if word == "dtype":
         return Abstract(a.DTYPE, 0, 0, owner.dtype, 0)
+    if (word == "is_cuda" and owner.device == a.SAFE) or (word == "requires_grad" and owner.grad == a.SAFE):
+        return constant(False)
     live = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word in _THE_TENSOR:
         return live

@@ -207,6 +207,15 @@ def _stronger(mine: int, origin: Node | None, theirs: int, other: Node | None) -
     return origin if one and (not two or one <= two) else other
 
 
+def _without_partner(value: Abstract, other: Abstract) -> frozenset[Reference]:
+    """Return the references of a value; of constants none where the other side is a number or text of any content."""
+    if not value.references or not other.kind & (NUMBER | STRING):
+        return value.references
+    if any(each.sort == "constant" for each in other.references):
+        return value.references
+    return frozenset(each for each in value.references if each.sort != "constant")
+
+
 def join(one: Abstract, two: Abstract) -> Abstract:
     """Return what is known where either may stand."""
     if one is two or not two.kind:
@@ -215,7 +224,7 @@ def join(one: Abstract, two: Abstract) -> Abstract:
         return two
     references = one.references
     if two.references is not references:
-        references = references | two.references
+        references = _without_partner(one, two) | _without_partner(two, one)
         if len(references) > MOST_REFERENCES:
             references = frozenset(each.widened() for each in references)
     return Abstract(
