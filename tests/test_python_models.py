@@ -519,6 +519,9 @@ def test_attributes_of_a_tensor() -> None:
     assert plain_attribute(live, "dtype", None).dtype == a.FLOAT32
     assert plain_attribute(live, "shape", None).kind == a.SIZE
     assert plain_attribute(live, "ndim", None).kind == a.INTEGER
+    assert truth_of(plain_attribute(a.tensor(), "is_cuda", None)) is False
+    assert truth_of(plain_attribute(a.tensor(), "requires_grad", None)) is False
+    assert truth_of(plain_attribute(live, "requires_grad", None)) is None
 
 
 def test_one_spelling_for_each_name() -> None:

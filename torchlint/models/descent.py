@@ -187,7 +187,7 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     kind = owner.kind
     if not kind:
         return BOTTOM
-    if (known := _PLAIN_ATTRIBUTES.get(word)) is not None:
+    if (known := _PLAIN_ATTRIBUTES.get(word)) is not None and (kind != a.TENSOR or word not in _TOLD):
         return known
     is_of_others = (
         bool(owner.references) and kind & (a.OTHER | a.SEQUENCE) != 0 and all(map(is_foreign, owner.references))
@@ -223,6 +223,8 @@ DESCRIBING: Final = frozenset("shape size dtype device".split())
 _OF_PLAIN: Final = {"real": A_NUMBER, "imag": A_NUMBER, "numerator": AN_INTEGER, "denominator": AN_INTEGER}
 
 
+_TOLD: Final = frozenset({"is_cuda", "requires_grad"})
+"""Attributes that are known where the gradient and the place are."""
 _METHODS_OF_NUMBERS: Final = frozenset(
     "dim numel item tolist data_ptr size stride get_device nelement element_size".split()
 )
@@ -237,8 +239,8 @@ def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return Abstract(a.DEVICE, 0, owner.device, 0, 0, a.NO_REFERENCES, None, owner.device_from)
     if word == "dtype":
         return Abstract(a.DTYPE, 0, 0, owner.dtype, 0)
-    if (word == "is_cuda" and owner.device == a.SAFE) or (word == "requires_grad" and owner.grad == a.SAFE):
-        return constant(False)
+    if word in _TOLD:
+        return constant(False) if (owner.device if word == "is_cuda" else owner.grad) == a.SAFE else of_kind(a.SCALAR)
     live = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word in _THE_TENSOR:
         return live
