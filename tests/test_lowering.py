@@ -143,6 +143,10 @@ def test_deleted_names_are_undefined() -> None:
         ("for i in y:\n    g(x)\nreturn x", "phi(x, effect[0](...))"),
         ("for i in y:\n    if (x := g()): pass\nreturn x", "phi(x, g())"),
         ("for i in y:\n    def x(): pass\nreturn x", "phi(x, function x)"),
+        (
+            "for i in y:\n    for p in x.parameters(): p.requires_grad = i\nreturn x",
+            "phi(x, inplace[requires_grad_](...))",
+        ),
     ],
 )
 def test_a_loop_joins_what_its_body_binds_or_changes(body: str, expected: str) -> None:

@@ -51,6 +51,8 @@ def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> Loo
             stack += node.orelse
             if not isinstance(node, ast.While):
                 stack.append(node.iter)
+                if isinstance(node.iter, ast.Call) and callee_words(node.iter)[1] in ("parameters", "named_parameters"):
+                    _change(found, node.iter)  # behind a loop that freezes them the module is another
             continue
         _note(st, found, node)
         _push(stack, node)
