@@ -19,6 +19,7 @@ from torchlint.semantic.graph import (
     CALL,
     ELEMENT,
     GROW,
+    INDEX,
     INPLACE,
     OPERATION,
     OPS,
@@ -30,7 +31,7 @@ from torchlint.semantic.graph import (
 )
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import Program
-from torchlint.values.abstract import MODULE, TENSOR
+from torchlint.values.abstract import BFLOAT16, MODULE, MODULE_OUT, OF_MODEL, OPTION, SURE, TENSOR, Abstract
 
 HEAD = "import copy\nimport math\nimport torch\nimport numpy as np\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
@@ -326,7 +327,7 @@ def test_effects_are_read_from_the_graph(tmp_path: Path) -> None:
     assert ("x", WRITTEN, ()) in found
     passed = {(word, e.path, e.position) for word, es in effects.parameters.items() for e in es if e.sort == PASSED}
     assert {("net", (".head",), 0), ("x", (), "key"), ("net", (), RECEIVER)} <= passed
-    [moved] = [each for each in effects.parameters["net"] if each.sort == INVOKED]
+    [moved] = [each for each in effects.parameters["net"] if each.sort == INVOKED and each.node.data == "cuda"]
     assert [answer for _, answer in moved.guards] == [True]
     assert effects.process == {"grad", "device", "dtype"}, "nothing is known of g"
     module = Text(tmp_path, "def f(x):\n    torch.set_grad_enabled(False)\n    return x\n")
@@ -351,6 +352,20 @@ def test_a_table_that_leaves_out_an_operation_is_an_error() -> None:
 
 # ---------------------------------------------------------------------- what rules specify
 ANYTHING = frozenset(OPS)
+
+
+def is_on_host(value: Abstract) -> bool:
+    return not value.may_be_on_accelerator
+
+
+def may_be_elsewhere(value: Abstract) -> bool:
+    return value.may(TENSOR) and value.may_be_on_accelerator
+
+
+def has_graph(value: Abstract) -> bool:
+    return value.may(TENSOR) and value.may_require_grad and value.grad & (SURE | MODULE_OUT | OPTION | OF_MODEL) != 0
+
+
 MAY_LEARN = frozenset({"float", "half", "double", "bfloat16", "to", "cuda", "cpu", "type"})
 WHOLE_WRITES = frozenset("zero_ fill_ copy_ normal_ uniform_ random_ bernoulli_ set_ resize_ exponential_".split())
 READS = METHODS - set(NO_TENSOR) - SHARES_MEMORY - {each for each in METHODS if each.endswith("_")}
@@ -364,53 +379,61 @@ LIVE_STATE_DICT_KEPT = FlowSpecification(
     is_held=True,
     writes=REQUIRED,
     through_objects=True,
+    through_callers=True,
 )
 PARAMETER_LOST_BY_MOVE = FlowSpecification(
     sources=(NodePattern(functions=("torch.nn.Parameter", "torch.nn.parameter.Parameter")),),
     changes=(NodePattern(methods=MAY_LEARN, at=RECEIVES),),
-    stops=(NodePattern(functions=("torch.nn.Parameter",)),),
+    stops=(NodePattern(functions=("torch.nn.Parameter*",)),),
     ways_out=frozenset({STORED}),
     is_computed=True,
+    through_callers=True,
 )
 LOSS_REVIVED = FlowSpecification(
-    sources=(
-        NodePattern(ops=frozenset({CALL, OPERATION}), value=lambda v: v.may(TENSOR) and v.may_require_grad),
-    ),
+    sources=(NodePattern(ops=frozenset({CALL, OPERATION}), value=has_graph),),
     changes=(
         NodePattern(functions=("torch.tensor", "torch.autograd.Variable"), given=frozenset({"requires_grad"})),
         NodePattern(methods=frozenset({"requires_grad_"}), at=RECEIVES),
         NodePattern(ops=frozenset({SETTER}), words=frozenset({"requires_grad"}), at=frozenset({0})),
     ),
     sinks=(NodePattern(methods=frozenset({"backward"}), at=RECEIVES),),
+    stops=(NodePattern(methods=frozenset({"detach"}), at=RECEIVES),),
     is_computed=True,
+    through_objects=True,
 )
 SYNCHRONISATION_PER_ELEMENT = FlowSpecification(
-    sources=(NodePattern(ops=ANYTHING, value=lambda v: v.must(TENSOR) and v.may_be_on_accelerator),),
-    changes=(NodePattern(ops=frozenset({ELEMENT})),),
+    sources=(NodePattern(ops=ANYTHING, value=may_be_elsewhere),),
+    changes=(NodePattern(ops=frozenset({ELEMENT})), NodePattern(ops=frozenset({INDEX}), in_loop=True)),
     sinks=(
-        NodePattern(methods=frozenset({"item"}), at=RECEIVES),
-        NodePattern(functions=("builtins.int", "builtins.float", "builtins.bool")),
+        NodePattern(methods=frozenset({"item"}), at=RECEIVES, value=may_be_elsewhere),
+        NodePattern(functions=("builtins.int", "builtins.float", "builtins.bool"), value=may_be_elsewhere),
     ),
-    stops=(NodePattern(methods=frozenset({"cpu", "tolist"}), at=RECEIVES),),
 )
 HOST_TENSOR_MEETS_ACCELERATOR = FlowSpecification(
-    sources=(NodePattern(functions=tuple(FACTORIES), without=frozenset({"device"})),),
+    sources=(NodePattern(functions=tuple(FACTORIES), value=is_on_host),),
     stops=(NodePattern(methods=frozenset({"to", "cuda", "type_as"}), at=RECEIVES),),
     sinks=(
-        NodePattern(ops=frozenset({OPERATION}), beside=lambda v: v.may(TENSOR) and v.may_be_on_accelerator),
-        NodePattern(functions=("torch.*",), beside=lambda v: v.may(TENSOR) and v.may_be_on_accelerator),
+        NodePattern(ops=frozenset({OPERATION}), value=is_on_host, beside=may_be_elsewhere),
+        NodePattern(functions=("torch.*",), value=is_on_host, beside=may_be_elsewhere),
+        NodePattern(methods=METHODS - SHARES_MEMORY, value=is_on_host, beside=may_be_elsewhere),
     ),
     is_computed=True,
 )
 NUMPY_ON_UNSUPPORTED_DTYPE = FlowSpecification(
-    sources=(NodePattern(methods=frozenset({"bfloat16", "to_sparse", "conj"}), at=RECEIVES),),
+    sources=(
+        NodePattern(methods=frozenset({"to_sparse", "conj"})),
+        NodePattern(functions=("torch.sparse_*",)),
+        NodePattern(ops=ANYTHING, value=lambda v: v.must(TENSOR) and v.dtype == BFLOAT16),
+    ),
     stops=(NodePattern(methods=frozenset({"float", "double", "to_dense", "resolve_conj"}), at=RECEIVES),),
     sinks=(NodePattern(methods=frozenset({"numpy"}), at=RECEIVES),),
     is_computed=True,
+    through_objects=True,
 )
 SCALAR_FROM_GRAD_TENSOR = FlowSpecification(
-    sources=(NodePattern(ops=ANYTHING, value=lambda v: v.must(TENSOR) and v.may_require_grad),),
+    sources=(NodePattern(ops=ANYTHING, value=has_graph),),
     sinks=(NodePattern(functions=("builtins.float", "math.*", "torch.tensor")),),
+    through_objects=True,
 )
 UNINITIALISED_MEMORY_READ = FlowSpecification(
     sources=(NodePattern(functions=("torch.empty", "torch.empty_like"), without=frozenset({"out"})),),

@@ -83,8 +83,16 @@ class CallKnowledge:
         if call not in self._callees:
             self._callees[call] = ()
             with self.evaluator.question():
-                self._callees[call] = self.evaluator.callees(call)
+                found = self.evaluator.callees(call)  # from sets: put in an order that is the same each time
+                self._callees[call] = tuple(sorted(found, key=lambda e: (e.function.file.path, e.function.identity)))
         return self._callees[call]
+
+    def callers(self, function: FunctionGraph) -> list[Node]:
+        """Return the calls of the project that run a function, as far as all can be known."""
+        found: list[Node] = []
+        with self.evaluator.question():
+            found += [each.call for each in self.evaluator.callers(function)]
+        return found
 
     def mode(self, node: Node) -> int:
         """Return the grad modes in which a node may be computed; both where that takes too long."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.flow_specifications import EXCLUDED, REQUIRED, FlowSpecification
-from torchlint.flow.forward_walk import STORED, ForwardWalk, Leaving, Position, Use
+from torchlint.flow.forward_walk import RETURNED, STORED, ForwardWalk, Leaving, Position, Use
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites
-from torchlint.semantic.graph import ATTR, FunctionGraph, Node
+from torchlint.semantic import graph as g
+from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 
 
@@ -69,27 +71,32 @@ class FlowPaths:
             if leaving.way == STORED and specification.through_objects:
                 for reader in _readers(knowledge, leaving):
                     walk.push(leaving.position.at(reader, leaving.position.held))
+            if leaving.way == RETURNED and specification.through_callers:
+                for call in knowledge.callers(leaving.node.fn):
+                    walk.push(leaving.position.at(call, leaving.position.held))
         yield from found.values()
 
     def _path(self, specification: FlowSpecification, source: Node, position: Position, sink: Node) -> FlowPath | None:
-        doubt, written = position.doubt, None
+        doubt, written, way = position.doubt, None, _way(position)
         if specification.writes is not None:
-            answer = self._written(source, position, sink)
+            answer = self._written(way, position, sink)
             if answer.answer == (NO if specification.writes == REQUIRED else YES):
                 return None
             if answer.answer == PERHAPS:
                 doubt = doubt or answer.node
             written = answer.node if specification.writes != EXCLUDED else None
         answer = FlowAnswer(PERHAPS, doubt, "not known") if doubt is not None else FlowAnswer(YES, sink)
-        return FlowPath(answer, source, sink, tuple(_way(position)), written)
+        return FlowPath(answer, source, sink, tuple(way), written)
 
-    def _written(self, source: Node, position: Position, sink: Node) -> FlowAnswer:
+    def _written(self, way: list[Node], position: Position, sink: Node) -> FlowAnswer:
         """Whether the source is written before the sink; perhaps where they stand in functions without order."""
         entered = position.frame.first_call if position.frame is not None else None
         last = entered or sink
-        if last.fn is source.fn:
-            return self._writes.written_after(source, last)
-        return FlowAnswer(PERHAPS, position.node, "another function")
+        here = [each for each in way if each.fn is last.fn]
+        if not here or (here[0] is not way[0] and here[0].op != g.CALL):
+            return FlowAnswer(PERHAPS, position.node, "another function")
+        is_straight = all(one.index <= two.index for one, two in pairwise([*here, last]))
+        return self._writes.written_after(here[0], last, is_straight=is_straight)
 
 
 def _readers(knowledge: CallKnowledge, leaving: Leaving) -> Iterator[Node]:
@@ -101,14 +108,14 @@ def _readers(knowledge: CallKnowledge, leaving: Leaving) -> Iterator[Node]:
     for cls in knowledge.evaluator.family(fn.cls).lineage if words else ():
         for method in cls.methods.values():
             for node in lower(method).nodes:
-                if node.op == ATTR and node.data in words and is_own_object(node.ins[0], method):
+                if node.op == g.ATTR and node.data in words and is_own_object(node.ins[0], method):
                     yield node
 
 
-def _way(position: Position) -> Iterator[Node]:
+def _way(position: Position) -> list[Node]:
     before: Position | None = position
     nodes: list[Node] = []
     while before is not None:
         nodes.append(before.node)
         before = before.before
-    yield from reversed(nodes)
+    return nodes[::-1]

@@ -41,11 +41,13 @@ class NodePattern:
     owner: Test | None = None
     """What the object of the method is."""
     beside: Test | None = None
-    """What another of the operands or arguments is."""
+    """What another of the operands or arguments is, or of the members of the list that is handed over."""
+    in_loop: bool = False
+    """Whether it stands in a loop of its function."""
 
     def is_node(self, knowledge: CallKnowledge, node: Node) -> bool:
         """Whether a node is of this sort, apart from what goes in."""
-        if node.op not in self.ops:
+        if node.op not in self.ops or (self.in_loop and not any(a <= node.index < b for a, b in node.fn.loops)):
             return False
         if node.op != CALL:
             return not self.words or str(node.data) in self.words
@@ -79,7 +81,9 @@ class NodePattern:
             return False
         if self.value is not None and not self.value(knowledge.value(use.position.node)):
             return False
-        others = (each for _, each in _handed(use.node) if each is not use.position.node)
+        others = [each for _, each in _handed(use.node) if each is not use.position.node]
+        if use.position.held and use.position.before is not None:
+            others += [each for each in use.position.node.ins if each is not use.position.before.node]
         return self.beside is None or any(self.beside(knowledge.value(each)) for each in others)
 
 
@@ -111,6 +115,8 @@ class FlowSpecification:
     """Whether the memory of the source has to be written in the meantime (REQUIRED), or must not be (EXCLUDED)."""
     through_objects: bool = False
     """Whether the value is followed from an attribute of an object to where other methods read it."""
+    through_callers: bool = False
+    """Whether what the function of the source returns is followed in the functions that call it."""
 
 
 RECEIVES: Final[frozenset[Place]] = frozenset({RECEIVER})

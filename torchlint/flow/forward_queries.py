@@ -33,7 +33,7 @@ class ForwardQueries:
         self._paths = FlowPaths(self._knowledge, self._roots, self._writes)
         self._learned: dict[Node, FlowAnswer] = {}
 
-    def roots(self, node: Node) -> frozenset[MemoryRoot]:
+    def roots(self, node: Node) -> tuple[MemoryRoot, ...]:
         """Return where the memory of a value may come from."""
         return self._roots.roots(node)
 

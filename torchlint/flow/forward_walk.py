@@ -175,6 +175,13 @@ def _same(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
     yield from ()
 
 
+def _entered(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
+    """Go on with what ``with`` binds: the manager itself, or what a generator yields."""
+    for held in {here.held, max(here.held - 1, 0)}:
+        walk.push(here.at(user, held, here.frame))
+    yield from ()
+
+
 def _version(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
     """Go on with the next version of an object that was changed."""
     if user.ins[0] is here.node:
@@ -218,7 +225,7 @@ def _member(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
 
 def _operand(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leaving]:
     is_target = str(user.data).endswith("=") and user.ins[0] is here.node
-    if is_target or here.held:
+    if user.op == g.OPERATION and (is_target or here.held):
         walk.push(here.at(user, here.held, here.frame))
     elif walk.is_computed:
         walk.push(here.at(user, 0, here.frame))
@@ -300,14 +307,15 @@ def _parameters(here: Position, frame: CallFrame) -> Iterator[Position]:
 _ROWS: Final = by_operation(
     "follow",
     {
-        (g.PHI, g.GAMMA, g.PI, g.EITHER, g.ENTER): _same,
+        (g.PHI, g.GAMMA, g.PI, g.EITHER): _same,
+        (g.ENTER,): _entered,
         (g.INPLACE, g.EFFECT): _version,
-        (g.CONST, g.PARAM, g.TRUTH, g.GLOBAL, g.EXPORT, g.FREE, g.FUNCTION, g.DECORATED, g.CLASS, g.IMPORT): _nothing,
+        (g.CONST, g.PARAM, g.GLOBAL, g.EXPORT, g.FREE, g.FUNCTION, g.DECORATED, g.CLASS, g.IMPORT): _nothing,
         (g.WITHIN, g.AFTER, g.ENTRY, g.UNDEFINED, g.OPAQUE): _nothing,
         (g.ATTR,): _attribute,
         (g.INDEX, g.ELEMENT, g.ITEM): _member,
         (g.CALL,): _call,
-        (g.OPERATION,): _operand,
+        (g.OPERATION, g.TRUTH): _operand,
         (g.SEQUENCE, g.DICT, g.COMPREHENSION): _contained,
         (g.GROW, g.SPREAD): _grown,
         (g.SETTER,): _set,

@@ -118,7 +118,7 @@ def everything_handed(call: Node) -> tuple[Node, ...]:
 def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
     """Yield what becomes of the arguments of a call that runs no function of the project as far as it is known."""
     target = knowledge.value(call.ins[0])
-    names = [each.name for each in target.references if isinstance(each, LibraryRef)]
+    names = sorted(each.name for each in target.references if isinstance(each, LibraryRef))
     layers = [
         each.name for each in target.references if isinstance(each, LibraryInstanceRef) and each.name[:9] == "torch.nn."
     ]

@@ -30,13 +30,13 @@ class MemoryRoots:
     def __init__(self, knowledge: CallKnowledge) -> None:
         """Begin with nothing known."""
         self.knowledge = knowledge
-        self._known: dict[Place, frozenset[MemoryRoot]] = {}
+        self._known: dict[Place, tuple[MemoryRoot, ...]] = {}
 
-    def roots(self, node: Node, path: Path = (), frame: CallFrame | None = None) -> frozenset[MemoryRoot]:
+    def roots(self, node: Node, path: Path = (), frame: CallFrame | None = None) -> tuple[MemoryRoot, ...]:
         """Return where the memory of what a path leads to from a node may come from; ANY_DEPTH asks for all in it."""
         start = (node, path, frame)
         if start not in self._known:
-            self._known[start] = frozenset(self._walk(start))
+            self._known[start] = tuple(dict.fromkeys(self._walk(start)))
         return self._known[start]
 
     def _walk(self, start: Place) -> Iterator[MemoryRoot]:

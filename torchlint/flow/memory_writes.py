@@ -16,6 +16,7 @@ from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.graph import CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
+from torchlint.values.abstract import NONE, NUMBER, SIZE, STRING
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
 HERE: Final = "written here"
@@ -27,7 +28,7 @@ OF_UNKNOWN: Final = "memory of unknown origin is written"
 class Written(NamedTuple):
     """Memory that is written into."""
 
-    roots: frozenset[MemoryRoot]
+    roots: tuple[MemoryRoot, ...]
     node: Node
     """Where: the object after the write, or the call that leads to it."""
     place: int
@@ -53,6 +54,8 @@ class MemoryWrites:
 
     def _written(self, fn: FunctionGraph) -> Iterator[Written]:
         for write in fn.writes:
+            if self._knowledge.value(write.target).must(NUMBER | STRING | SIZE | NONE):
+                continue  # bound anew by ``n += 1``
             node = node_of_write(write)
             place = node.index if node is not write.target else write.at
             yield Written(self._roots.roots(write.target), node, place)
@@ -69,7 +72,7 @@ class MemoryWrites:
                 yield from self._handed(call)
                 continue
             for each in inner:
-                roots = frozenset(root for one in each.roots for root in self._seen_from_outside(one, frame))
+                roots = tuple(root for one in each.roots for root in self._seen_from_outside(one, frame))
                 if roots:
                     yield Written(roots, call, call.index, each.is_sure)
         if not callees:
@@ -120,17 +123,21 @@ class MemoryWrites:
                         yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index)
 
     # ------------------------------------------------------------------ questions
-    def written_after(self, node: Node, until: Node | None = None) -> FlowAnswer:
+    def written_after(self, node: Node, until: Node | None = None, *, is_straight: bool = False) -> FlowAnswer:
         """Whether the memory of a value may be written after it was made, in its function or by what that calls.
 
-        ``until`` is the node before which it has to happen. Reasons: the words of this module.
+        ``until`` is the node before which it has to happen; the way there ``is_straight`` where it passes no loop's
+        head. Reasons: the words of this module.
         """
-        return strongest(self._written_after(node, until))
+        return strongest(self._written_after(node, until, is_straight))
 
-    def _written_after(self, node: Node, until: Node | None) -> Iterator[FlowAnswer]:
+    def _written_after(self, node: Node, until: Node | None, is_straight: bool) -> Iterator[FlowAnswer]:
         mine = self._roots.roots(node)
         for each in self.written_by(node.fn) or ():
-            if each.node is node or (until is not None and not is_later(node.fn, until.index, each.node)):
+            if each.node is node or (is_straight and each.place < node.index):
+                continue
+            is_behind = until is not None and until.index <= each.place
+            if until is not None and is_behind and (is_straight or not is_later(node.fn, until.index, each.node)):
                 continue
             met = meeting(mine, each.roots)
             made = met.node if met.reason == MADE and met.node is not None and met.node.fn is node.fn else None
