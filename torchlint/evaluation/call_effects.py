@@ -33,11 +33,18 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
         return value
     changed = BOTTOM
     for callee in ev.callees(call, context):
+        if node.data is RECEIVER and not _is_of(callee, flat):
+            continue
         found = _left_by(ev, callee, node, path, context)
         if found is None:
             return value
         changed = join(changed, found)
     return changed if changed.kind else value
+
+
+def _is_of(callee: Callee, owner: Abstract) -> bool:
+    """Whether a function is a method of an object, and no attribute of it that can be called."""
+    return callee.receiver is not None and not owner.references.isdisjoint(callee.receiver.references)
 
 
 def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None) -> Abstract | None:

@@ -357,7 +357,8 @@ def _made(ev: Evaluator, cls: ClassGraph, node: Node, path: Path, context: Conte
     kind = a.MODULE if family.is_module else a.OTHER | (a.MODULE if family.is_open else 0)
     if context is not None and context.depth > 2:  # where and by which object it was made is kept, not by which call
         context = ev.enter(None, context.function, None, context.receiver)
-    value = Abstract(kind, 0, a.SAFE if kind & a.MODULE else 0, 0, 0, frozenset({InstanceRef(cls, node, context)}))
+    grad, device = (a.SURE, a.SAFE) if family.is_module else (0, a.SAFE if kind & a.MODULE else 0)
+    value = Abstract(kind, grad, device, 0, 0, frozenset({InstanceRef(cls, node, context)}))
     if path and isinstance(path[0], int) and family.derives_from("NamedTuple"):
         words = family.fields
         if -len(words) <= path[0] < len(words):

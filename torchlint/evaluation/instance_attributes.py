@@ -44,8 +44,8 @@ def any_object(ev: Evaluator, cls: ClassGraph) -> Abstract:
     """Return any object of a class: who holds a module may have moved it."""
     family = ev.family(cls)
     kind = a.MODULE if family.is_module else a.OTHER | a.MODULE if family.is_open else a.OTHER
-    device = a.SAFE | a.OF_CLASS if family.is_module else 0
-    return Abstract(kind, 0, device, 0, 0, frozenset({InstanceRef(cls)}))
+    grad, device = (a.SURE, a.SAFE | a.OF_CLASS) if family.is_module else (0, 0)
+    return Abstract(kind, grad, device, 0, 0, frozenset({InstanceRef(cls)}))
 
 
 # ---------------------------------------------------------------------- attributes
@@ -73,10 +73,7 @@ def _of_reference(
             return _of_class(ev, cls, word, path, at)
         case ModuleRef(base):
             return module_attribute(ev, base, word, path, at)
-        case LibraryRef(name):
-            found = a.of_kind(a.OTHER, frozenset({LibraryRef(f"{name}.{word}")}))
-            return ev.along(found, path, at, context)
-        case LibraryInstanceRef():
+        case LibraryRef() | LibraryInstanceRef():
             return dispatch.library_attribute(ev, owner, reference, word, path, at, context)
         case SuperRef(_, owners):
             instances = frozenset(each for each in owners if isinstance(each, InstanceRef))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import argument_passing, call_effects, call_results, instance_attributes, process_state
 from torchlint.evaluation.network_names import seems_loader
-from torchlint.models import descent, inplace_changes, tensor_results, tests_of_values
+from torchlint.models import descent, dispatch, inplace_changes, tensor_results, tests_of_values
 from torchlint.semantic import graph as g
 from torchlint.semantic.graph import CallArguments, FunctionGraph, Mark, Narrowing, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.module_graph import ModuleGraph
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_THING, BOTTOM, Abstract, join, unknown
-from torchlint.values.asking import ANY_ELEMENT, Path, Presumption, Selector
+from torchlint.values.asking import ANY_ELEMENT, Oracle, Path, Presumption, Selector
 from torchlint.values.contexts import Context
 from torchlint.values.references import ClassRef, FunctionRef, InstanceRef, LibraryRef, ModuleRef
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
 
 Row = Callable[["Evaluator", Node, Path, Context | None], Abstract]
-_MOST_BINDINGS: Final = 8
-"""Of a name that is bound more often the last ones count."""
 _IDENTITY: Final = frozenset({"not", "is", "is not", "in", "not in", "chain"})
 
 
@@ -110,7 +108,9 @@ def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     value = ev.value(owner, (step, *path), context)
     if not value.kind and step != ANY_ELEMENT:
         value = ev.value(owner, (ANY_ELEMENT, *path), context)
-    return value if value.kind or not flat.kind else unknown(a.OF_ATTR, node)
+    if value.kind or not flat.kind or (path and ev.value(owner, (ANY_ELEMENT,), context).kind):
+        return value
+    return unknown(a.OF_ATTR, node)
 
 
 def element(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
@@ -222,12 +222,9 @@ def _call_in_body(node: Node, context: Context | None) -> Node | None:
 def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a module binds a name to, seen from outside; nothing where it binds none."""
     file, word = node.fn.file, str(node.data)
-    found = lower(file.body).definitions.get(word)
+    found = _bindings(ev, file, word)
     if found:
-        is_defined_last = found[-1].op in (g.FUNCTION, g.CLASS, g.IMPORT, g.DECORATED)
-        return ev.join_of(
-            found[-1:] if is_defined_last and len(found) > _MOST_BINDINGS else found[-_MOST_BINDINGS:], path, None
-        )
+        return ev.join_of(found, path, None)
     for level, module in file.stars:
         value = _by_star(ev, file, level, module, word, path)
         if value.kind:
@@ -237,11 +234,24 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     return BOTTOM
 
 
+def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
+    """Return what a name of a module may be bound to once others see it: what its body left, and what functions set.
+
+    In a proof all that it ever was: a function may be called while the body runs.
+    """
+    body = lower(file.body)
+    every = body.definitions.get(word, [])
+    left = body.end.names.get(word) if body.end is not None else None
+    if left is None or ev.oracle is Oracle.PROOF:
+        return every
+    return [left, *(each for each in every if each.fn is not body)]
+
+
 def _by_star(ev: Evaluator, file: ModuleGraph, level: int, module: str, word: str, path: Path) -> Abstract:
     base = ev.program.base_of(file, level, module)
     if base is None:
         is_torch = module.startswith("torch") and word not in descent.BUILTINS
-        return a.of_kind(a.OTHER, frozenset({LibraryRef(f"{module}.{word}")})) if is_torch else BOTTOM
+        return dispatch.named(f"{module}.{word}") if is_torch else BOTTOM
     other = ev.program.at(base)
     return ev.value(other.export(word), path) if other is not None and other is not file else BOTTOM
 
@@ -294,7 +304,7 @@ def import_(ev: Evaluator, node: Node, path: Path, context: Context | None) -> A
         if level:
             return unknown(a.OF_ATTR, node)
         name = module if word is None else f"{module}.{word}"
-        return ev.along(a.of_kind(a.OTHER, frozenset({LibraryRef(name)})), path, node, context)
+        return ev.along(dispatch.named(name), path, node, context)
     if word is None:
         return ev.along(a.of_kind(a.OTHER, frozenset({ModuleRef(base)})), path, node, context)
     return instance_attributes.module_attribute(ev, base, word, path, node)
