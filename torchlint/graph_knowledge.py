@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import instance_attributes, reasons
+from torchlint.evaluation.class_families import is_own_object
 from torchlint.evaluation.judged_conversions import Step, judge
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
@@ -25,6 +26,7 @@ from torchlint.semantic.graph import (
     FunctionGraph,
     Node,
 )
+from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import Program
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
@@ -264,11 +266,12 @@ class GraphKnowledge(Analysis):
         word = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
         if first.position != 0 or first.sort or first.word != word:
             return None
-        found = self._graph[1].node_of(node) if isinstance(node, ast.expr) else function.params.get(word)
-        if found is not function.params.get(word):
+        own = lower(function).params[word]
+        found = self._graph[1].node_of(node) if isinstance(node, ast.expr) else own
+        if found is None or not is_own_object(found, function):
             return None
         value = instance_attributes.own_object(self._graph[0].strict, function)
-        return GraphValue(self, function.params[word], (), value, value)
+        return GraphValue(self, own, (), value, value)
 
     def _function_around(self, node: ast.AST) -> FunctionGraph | None:
         parents = self.index.parents
