@@ -15,7 +15,6 @@ from torchlint.flow.forward_walk import STORED
 from torchlint.models.operation_sets import FACTORIES, METHODS, NO_TENSOR, SHARES_MEMORY
 from torchlint.semantic.function_effects import GROWN, INVOKED, PASSED, SET, WRITTEN, effects_of
 from torchlint.semantic.graph import (
-    ATTR,
     CALL,
     ELEMENT,
     GROW,
@@ -23,7 +22,6 @@ from torchlint.semantic.graph import (
     INPLACE,
     OPERATION,
     OPS,
-    PARAM,
     RECEIVER,
     SETTER,
     FunctionGraph,
@@ -33,7 +31,13 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import Program
 from torchlint.values.abstract import BFLOAT16, MODULE, MODULE_OUT, OF_MODEL, OPTION, SURE, TENSOR, Abstract
 
-HEAD = "import copy\nimport math\nimport torch\nimport numpy as np\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+HEAD = """import copy
+import math
+import torch
+import numpy as np
+import torch.nn as nn
+import torch.nn.functional as F
+"""
 
 
 class Text:
@@ -91,7 +95,8 @@ METHODS_OF_C = "class C:\n    def __init__(self, t):\n        self.t = t\n"
             False,
         ),
         (
-            "def f(xs):\n    out = []\n    for x in xs:\n        out.append(x.detach())\n    a = out[0]\n    b = xs[0]\n",
+            "def f(xs):\n    out = []\n    for x in xs:\n"
+            "        out.append(x.detach())\n    a = out[0]\n    b = xs[0]\n",
             "f:a",
             "f:b",
             True,
@@ -106,7 +111,8 @@ METHODS_OF_C = "class C:\n    def __init__(self, t):\n        self.t = t\n"
         (METHODS_OF_C + "def f(a, x):\n    c = C(a)\n    b = c.t\n", "f:x", "f:b", False),
         (
             "class C:\n    def __init__(self):\n        self.a = torch.zeros(1)\n        self.b = self.a.view(1)\n"
-            "        self.c = torch.zeros(1)\n    def f(self):\n        a = self.a\n        b = self.b\n        c = self.c\n",
+            "        self.c = torch.zeros(1)\n    def f(self):\n"
+            "        a = self.a\n        b = self.b\n        c = self.c\n",
             "f:a",
             "f:b",
             True,
@@ -134,6 +140,27 @@ METHODS_OF_C = "class C:\n    def __init__(self, t):\n        self.t = t\n"
         ("def f(a):\n    b = nn.init.zeros_(a)\n", "f:a", "f:b", True),
         ("def f(a):\n    b = F.relu(a)\n    c = F.relu(a, inplace=True)\n", "f:a", "f:b", False),
         ("def f(a):\n    b = F.relu(a)\n    c = F.relu(a, inplace=True)\n", "f:a", "f:c", True),
+        ("def f(a):\n    d = dict(x=a)\n    b = d['x']\n", "f:a", "f:b", True),
+        ("def f(a):\n    b = list(reversed([1, a]))[0]\n", "f:a", "f:b", True),
+        ("def f(a):\n    s = [1, a]\n    s.pop(0)\n    b = s[0]\n", "f:a", "f:b", True),
+        ("def f(a):\n    s = [1]\n    s[:] = [a]\n    b = s[0]\n", "f:a", "f:b", True),
+        ("def f(a):\n    s = []\n    def g():\n        s.append(a)\n    g()\n    b = s[0]\n", "f:a", "f:b", True),
+        ("def f(a):\n    s = []\n    list(map(s.append, [a]))\n    b = s[0]\n", "f:a", "f:b", True),
+        ("def g(x):\n    return lambda: x\ndef f(a):\n    b = g(a)()\n", "f:a", "f:b", True),
+        (
+            METHODS_OF_C + "class D(C):\n    def __init__(self, t):\n"
+            "        super().__init__(t)\ndef f(a):\n    b = D(a).t\n",
+            "f:a",
+            "f:b",
+            True,
+        ),
+        (
+            METHODS_OF_C + "class D(C):\n    def __getitem__(self, i):\n"
+            "        return self.t\ndef f(a):\n    b = D(a)[0]\n",
+            "f:a",
+            "f:b",
+            True,
+        ),
         ("def f(a):\n    while a.sum() > 0:\n        a = a[1:]\n    b = a\n", "f:a:0", "f:b", True),
     ],
 )
@@ -181,14 +208,18 @@ def test_memory_is_fresh(tmp_path: Path, text: str, answer: str) -> None:
         ("def g(t):\n    return t.mean()\ndef f():\n    a = torch.zeros(3)\n    g(a)\n", ""),
         ("def g(t, store):\n    store.append(t)\ndef f(s):\n    a = torch.zeros(3)\n    g(a, s)\n", "stored"),
         ("def f():\n    a = torch.zeros(3)\n    out = []\n    out.append(a)\n    return out\n", "returned"),
-        ("def f():\n    a = torch.zeros(3)\n    def inner():\n        return a\n    return inner\n", "captured returned"),
+        (
+            "def f():\n    a = torch.zeros(3)\n    def inner():\n        return a\n    return inner\n",
+            "captured returned",
+        ),
         ("def f():\n    global kept\n    a = torch.zeros(3)\n    kept = a\n", "global"),
         ("def f():\n    a = torch.zeros(3)\n    yield a[0]\n", "yielded"),
         ("def f():\n    a = torch.zeros(3)\n    print(a)\n    b = torch.relu(a)\n    return b\n", ""),
         # beyond those
         ("def g(t, store):\n    store.append(t)\ndef f():\n    a = torch.zeros(3)\n    s = []\n    g(a, s)\n", ""),
         (
-            "def g(t, store):\n    store.append(t)\ndef f():\n    a = torch.zeros(3)\n    s = []\n    g(a, s)\n    return s\n",
+            "def g(t, store):\n    store.append(t)\ndef f():\n"
+            "    a = torch.zeros(3)\n    s = []\n    g(a, s)\n    return s\n",
             "returned",
         ),
         ("def g(t):\n    return [t]\ndef f():\n    a = torch.zeros(3)\n    return g(a)\n", "returned"),
@@ -255,21 +286,37 @@ def test_values_are_only_read(tmp_path: Path, text: str, answer: str) -> None:
         ("def f(a, c):\n    b = a.data\n    torch.add(c, 1, out=a)\n", "f:b", YES),
         ("def f(a):\n    b = a.data\n    nn.init.normal_(a)\n", "f:b", YES),
         (
-            "class C:\n    def fill(self):\n        self.t.zero_()\n    def f(self):\n        b = self.t.data\n        self.fill()\n",
+            "class C:\n    def fill(self):\n        self.t.zero_()\n"
+            "    def f(self):\n        b = self.t.data\n        self.fill()\n",
             "f:b",
             YES,
         ),
         (
-            "class C:\n    def fill(self):\n        self.u.zero_()\n    def f(self):\n        b = self.t.data\n        self.fill()\n",
+            "class C:\n    def fill(self):\n        self.u.zero_()\n"
+            "    def f(self):\n        b = self.t.data\n        self.fill()\n",
             "f:b",
             NO,
         ),
-        ("def g(t, n):\n    if n:\n        g(t, n - 1)\n    t.zero_()\ndef f(a):\n    b = a.data\n    g(a, 3)\n", "f:b", YES),
         (
-            "def f(net: nn.Module):\n    opt = torch.optim.SGD(net.parameters(), 0.1)\n    b = net.weight.data\n    opt.step()\n",
+            "def g(t, n):\n    if n:\n        g(t, n - 1)\n    t.zero_()\ndef f(a):\n    b = a.data\n    g(a, 3)\n",
+            "f:b",
+            YES,
+        ),
+        (
+            "def f(net: nn.Module):\n    opt = torch.optim.SGD(net.parameters(), 0.1)\n"
+            "    b = net.weight.data\n    opt.step()\n",
             "f:b",
             PERHAPS,
         ),
+        (
+            "import functools\ndef z(t):\n    t.zero_()\ndef f(a):\n    b = a.data\n    functools.partial(z, a)()\n",
+            "f:b",
+            PERHAPS,
+        ),
+        ("def z(*ts):\n    for t in ts:\n        t.zero_()\ndef f(a):\n    b = a.data\n    z(*[a])\n", "f:b", PERHAPS),
+        ("def f(a):\n    b = a.data\n    n = 0\n    n += 1\n", "f:b", NO),
+        ("def f(a):\n    act = nn.ReLU(inplace=True)\n    b = a.data\n    act(a)\n", "f:b", YES),
+        ("def f(a):\n    act = nn.ReLU()\n    b = a.data\n    act(a)\n", "f:b", NO),
         ("def f(a):\n    b = a.data\n    def inner():\n        a.zero_()\n    inner()\n", "f:b", YES),
     ],
 )
@@ -316,7 +363,7 @@ def test_effects_are_read_from_the_graph(tmp_path: Path) -> None:
         "    out['k'].append(x)\n"
         "    for p in net.parameters():\n        p.requires_grad = False\n"
         "    x += 1\n"
-        "    g(net.head, key=x)\n"
+        "    g(net.head, key=x)\n",
     )
     effects = effects_of(module.function("f"))
     found = {(word, each.sort, each.path) for word, changes in effects.parameters.items() for each in changes}
@@ -463,7 +510,8 @@ UNINITIALISED_MEMORY_READ = FlowSpecification(
                 [
                     (
                         "def f(net: nn.Module, xs):\n    opt = torch.optim.SGD(net.parameters(), 0.1)\n"
-                        "    best = dict(net.state_dict())\n    for x in xs:\n        net(x).sum().backward()\n        opt.step()\n"
+                        "    best = dict(net.state_dict())\n    for x in xs:\n"
+                        "        net(x).sum().backward()\n        opt.step()\n"
                         "    net.load_state_dict(best)\n",
                         [PERHAPS],
                     ),
@@ -492,11 +540,15 @@ UNINITIALISED_MEMORY_READ = FlowSpecification(
                 PARAMETER_LOST_BY_MOVE,
                 [
                     ("class C:\n    def f(self, t):\n        self.w = nn.Parameter(t).cuda()\n", [YES]),
-                    ("class C:\n    def f(self, t):\n        w = nn.Parameter(t)\n        self.w = w.to('cuda')\n", [YES]),
+                    (
+                        "class C:\n    def f(self, t):\n        w = nn.Parameter(t)\n        self.w = w.to('cuda')\n",
+                        [YES],
+                    ),
                     ("class C:\n    def f(self, t):\n        self.w = nn.Parameter(t.cuda())\n", []),
                     ("class C:\n    def f(self, t):\n        w = nn.Parameter(t).cuda()\n        return w\n", []),
                     (
-                        "def move(w):\n    return w.half()\nclass C:\n    def f(self, t):\n        self.w = move(nn.Parameter(t))\n",
+                        "def move(w):\n    return w.half()\nclass C:\n"
+                        "    def f(self, t):\n        self.w = move(nn.Parameter(t))\n",
                         [YES],
                     ),
                 ],
@@ -512,7 +564,8 @@ UNINITIALISED_MEMORY_READ = FlowSpecification(
                     ),
                     ("def f(net: nn.Module, x):\n    loss = net(x).mean()\n    loss.backward()\n", []),
                     (
-                        "def f(net: nn.Module, x):\n    loss = net(x).mean()\n    loss.requires_grad = True\n    loss.backward()\n",
+                        "def f(net: nn.Module, x):\n    loss = net(x).mean()\n"
+                        "    loss.requires_grad = True\n    loss.backward()\n",
                         [YES],
                     ),
                 ],
@@ -531,7 +584,10 @@ UNINITIALISED_MEMORY_READ = FlowSpecification(
                 HOST_TENSOR_MEETS_ACCELERATOR,
                 [
                     ("def f(t: torch.Tensor):\n    t = t.cuda()\n    return torch.arange(3) + t\n", [YES]),
-                    ("def f(t: torch.Tensor):\n    t = t.cuda()\n    return torch.cat([t]) * torch.ones(3).cuda()\n", []),
+                    (
+                        "def f(t: torch.Tensor):\n    t = t.cuda()\n    return torch.cat([t]) * torch.ones(3).cuda()\n",
+                        [],
+                    ),
                     ("def f(t: torch.Tensor):\n    m = torch.ones(3)\n    n = m * 2\n    return n * t.cuda()\n", [YES]),
                 ],
             ),
@@ -559,8 +615,16 @@ UNINITIALISED_MEMORY_READ = FlowSpecification(
                     ("def f(n):\n    a = torch.empty(n)\n    return a.sum()\n", [YES]),
                     ("def f(n):\n    a = torch.empty(n)\n    a.zero_()\n    return a.sum()\n", []),
                     ("def f(n):\n    a = torch.empty(n)\n    a.view(-1).zero_()\n    return a.sum()\n", []),
-                    ("def f(n):\n    a = torch.empty(n)\n    for i in range(n):\n        a[i] = i\n    return a.sum()\n", []),
-                    ("def f(n):\n    a = torch.empty(n)\n    print(a.shape)\n    nn.init.zeros_(a)\n    return a + 1\n", []),
+                    (
+                        "def f(n):\n    a = torch.empty(n)\n    for i in range(n):\n"
+                        "        a[i] = i\n    return a.sum()\n",
+                        [],
+                    ),
+                    (
+                        "def f(n):\n    a = torch.empty(n)\n    print(a.shape)\n"
+                        "    nn.init.zeros_(a)\n    return a + 1\n",
+                        [],
+                    ),
                 ],
             ),
         ]

@@ -14,12 +14,14 @@ from torchlint.flow.handed_on import inside
 from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.steps_back import STEPS_BACK, Place
 from torchlint.flow.turned_edges import turned_edges
-from torchlint.semantic.graph import ATTR, GROW, SPREAD, Node
+from torchlint.semantic.effect_words import GROWING, SPREADING
+from torchlint.semantic.graph import ATTR, CALL, GROW, SPREAD, Node
 from torchlint.values.asking import ANY_ELEMENT, Path
 
 _LONGEST: Final = 5
 _SHIFTING: Final = frozenset("insert pop popleft appendleft extendleft remove sort reverse rotate clear".split())
 """Methods after which members stand elsewhere in a list."""
+_FILLING: Final = GROWING | SPREADING
 _MOST_STEPS: Final = 3_000
 """A walk that takes more ends in the unknown."""
 
@@ -46,7 +48,7 @@ class MemoryRoots:
             if len(seen) > _MOST_STEPS:
                 yield MemoryRoot(UNKNOWN, start[0])
                 return
-            for step in (*_put_by_closures(*here), *STEPS_BACK[here[0].op](self.knowledge, *here)):
+            for step in (*_put_elsewhere(*here), *STEPS_BACK[here[0].op](self.knowledge, *here)):
                 if isinstance(step, MemoryRoot):
                     yield step
                 elif (place := (step[0], step[1][:_LONGEST], step[2])) not in seen:
@@ -73,9 +75,14 @@ class MemoryRoots:
         return FlowAnswer(PERHAPS, others[0].node, others[0].sort)
 
 
-def _put_by_closures(node: Node, path: Path, frame: CallFrame | None) -> Iterator[Place]:
-    """Yield what functions that are written inside put into a container that they read."""
-    for reader in turned_edges(node.fn).captured.get(node, ()) if path and not node.fn.is_module else ():
+def _put_elsewhere(node: Node, path: Path, frame: CallFrame | None) -> Iterator[Place | MemoryRoot]:
+    """Yield what else is put into a container: by functions written inside, by who is handed its ``append``."""
+    edges = turned_edges(node.fn)
+    for user in edges.users.get(node, ()) if path else ():
+        uses = edges.users.get(user, ()) if user.op == ATTR and user.data in _FILLING else ()
+        if any(each.op != CALL or each.ins[0] is not user for each in uses):
+            yield MemoryRoot(UNKNOWN, user)
+    for reader in edges.captured.get(node, ()) if path and not node.fn.is_module else ():
         for grown in turned_edges(reader.fn).users.get(reader, ()):
             if grown.op in (GROW, SPREAD) and grown.ins[0] is reader:
                 yield grown.ins[1], (path if grown.op == SPREAD else inside(path)), frame

@@ -1,6 +1,7 @@
 """What a function does to its parameters and to the process, as far as its own graph tells without any value.
 
-What it does through the functions that it calls is told as a parameter passed on: who knows the callees follows it there.
+What it does through the functions that it calls is told as a parameter that is passed on: whoever knows the callees
+follows it there.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from torchlint.semantic.graph import (
 from torchlint.semantic.lowering import lower
 
 Step = str | int
-"""``.word`` is an attribute, ``word()`` what a method gives, ``=key`` an item, an integer a position, ``*`` any item."""
+"""``.word`` is an attribute, ``word()`` what a method gives, ``=key`` an item, a number a position, ``*`` any item."""
 ParameterPath = tuple[Step, ...]
 """What leads from a parameter to what is changed, the first step first; longer ones are cut."""
 _ANY: Final = "*"
@@ -52,7 +53,7 @@ GROWN: Final = "grown"
 INVOKED: Final = "invoked"
 """A method that changes it is called; the node is the INPLACE."""
 WRITTEN: Final = "written"
-"""Its memory is written: ``x += v``, ``x[i] = v``, ``out=x``; the node is what is written, else what it is written into."""
+"""Its memory is written: ``x += v``, ``x[i] = v``, ``out=x``; the node is the new value, or what is written into."""
 PASSED: Final = "passed"
 """It is handed to a call, or a method of it is called; the node is the CALL."""
 
