@@ -66,6 +66,7 @@ def _function(st: Lowering, node: ast.expr) -> Node:
         spelled = dotted(node)
         found = bound(st, spelled) if spelled is not None and "." in spelled else None
         if found is not None and unnarrowed(found).op != g.ATTR:
+            st.expr(node.value)
             st.by_syntax[node] = found
             return found
     made = st.by_syntax.get(node)

@@ -38,6 +38,7 @@ def _attribute(st: Lowering, node: ast.Attribute) -> Node:
         spelled = dotted(node)
         found = st.env.attributes.get(spelled) if spelled is not None else None
         if found is not None:
+            st.expr(node.value)
             return found
     return st.node(g.ATTR, (st.expr(node.value),), node.attr, node)
 

@@ -42,12 +42,9 @@ def _unpack(st: Lowering, targets: list[ast.expr], value: Node) -> None:
 
 def current(st: Lowering, node: ast.expr) -> Node:
     """Return what an expression is now, where it is a variable; else what it was when it was lowered."""
-    if isinstance(node, ast.Name):
-        found = st.env.names.get(node.id)
-        return found if found is not None else st.expr(node)
-    spelled = dotted(node) if st.env.attributes and isinstance(node, ast.Attribute) else None
-    found = st.env.attributes.get(spelled) if spelled is not None else None
-    return found if found is not None else st.expr(node)
+    spelled = dotted(node) if isinstance(node, ast.Name | ast.Attribute) else None
+    before, found = st.expr(node), bound(st, spelled) if spelled is not None else None
+    return before if found is None else found
 
 
 def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: Span) -> None:
