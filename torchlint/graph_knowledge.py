@@ -75,13 +75,13 @@ class GraphValue(Value):
 
     __slots__ = ("_above", "_home", "_node", "_path")
 
-    def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, strict: Abstract) -> None:
-        """Tell what both oracles say of what a path leads to from a node."""
-        self._home, self._node, self._path, self._above = home, node, path, strict
-        self.kind = Kind(strict.kind)
-        self.grad = _grad(proof, strict)
-        self.device = _device(proof, strict)
-        self.dtype = _dtype(proof.dtype | strict.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
+    def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, said: Abstract) -> None:
+        """Tell what is said of what a path leads to from a node, and what of it is beyond doubt."""
+        self._home, self._node, self._path, self._above = home, node, path, said
+        self.kind = Kind(said.kind)
+        self.grad = _grad(said)
+        self.device = _device(said)
+        self.dtype = _dtype(said.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
         is_tensor = proof.kind == a.TENSOR
         self.exact = a.EXACT.get(proof.dtype) if is_tensor else None
         self.rank = a.RANKS.index(proof.rank) if is_tensor and proof.rank in a.RANKS[:5] else None
@@ -91,12 +91,12 @@ class GraphValue(Value):
             for each in proof.references
         ):
             self.names = frozenset()
-        self.instance = frozenset(name for each in strict.references if (name := _class_name(each)))
+        self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
         self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
-        self.claimed = _CLAIMED if proof.kind & ~strict.kind else ""
+        self.claimed = _CLAIMED if proof.kind & ~said.kind else ""
         self.tells_cuda = False
-        self.node = next((e.function.tree for e in strict.references if isinstance(e, FunctionRef)), None)
+        self.node = next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None)
 
     @property
     def items(self) -> tuple[Value, ...] | None:  # type: ignore[override]
@@ -143,20 +143,18 @@ class GraphValue(Value):
         return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
 
 
-def _grad(proof: Abstract, strict: Abstract) -> Grad:
-    if not (proof.kind | strict.kind) & (a.CARRIES | a.SEQUENCE | a.OTHER):
+def _grad(said: Abstract) -> Grad:
+    if not said.kind & (a.CARRIES | a.SEQUENCE | a.OTHER):
         return Grad(0)
-    found = 0
-    evidence = proof.grad | strict.grad
-    if strict.grad & _ATTACHED or proof.grad & _ATTACHED:
-        found |= Grad.ATTACHED
+    evidence = said.grad
+    found = Grad.ATTACHED if evidence & _ATTACHED else 0
     if evidence & ~_ATTACHED & ~a.SAFE:
         found |= Grad.UNKNOWN
     return Grad(found | (Grad.DETACHED if evidence & a.SAFE else 0))
 
 
-def _device(proof: Abstract, strict: Abstract) -> Device:
-    found, evidence = 0, proof.device | strict.device
+def _device(said: Abstract) -> Device:
+    found, evidence = 0, said.device
     if evidence & _ON_ACCELERATOR:
         found |= Device.ACCELERATOR
     if evidence & ~_ON_ACCELERATOR & ~a.SAFE:
@@ -233,10 +231,10 @@ class GraphKnowledge(Analysis):
         key = (node, path)
         if key not in self._values:
             oracles = self._graph[0]
-            strict = oracles.strict.ask(node, path)
-            proof = strict if self._is_presuming else oracles.proof.ask(node, path)
-            known = strict is not None and proof is not None
-            self._values[key] = GraphValue(self, node, path, proof, strict) if known else UNKNOWN  # type: ignore[arg-type]
+            said = (oracles.strict if self._is_presuming else oracles.claimed).ask(node, path)
+            proof = said if self._is_presuming else oracles.proof.ask(node, path)
+            known = said is not None and proof is not None
+            self._values[key] = GraphValue(self, node, path, proof, said) if known else UNKNOWN  # type: ignore[arg-type]
         return self._values[key]
 
     def of_object(self, reference: InstanceRef) -> Value:

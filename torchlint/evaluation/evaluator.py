@@ -63,6 +63,7 @@ _LONGEST_CHAIN: Final = 40
 _CHAINED: Final = frozenset({EFFECT, INPLACE, GROW, SPREAD, SETTER, PI, AFTER, OPERATION})
 """Operations on what stands before them: a chain of these is evaluated from its beginning, not by recursion."""
 _INFINITE: Final = 1 << 60
+_CLAIMED: Final = frozenset({Presumption.ANNOTATION, Presumption.KEPT})
 
 Key = tuple[Node, Path, Context | None]
 
@@ -204,6 +205,8 @@ class Evaluator:
 
     # ------------------------------------------------------------------ contexts and calls
     def enter(
+        if self.oracle is Oracle.CLAIMED:
+            return presumption in _CLAIMED
         self,
         call: Node | None,
         function: FunctionGraph,

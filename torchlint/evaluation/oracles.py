@@ -1,4 +1,4 @@
-"""The three oracles of a program, and what they share: contexts, derived nodes, class families."""
+"""The four oracles of a program, and what they share: contexts, derived nodes, class families."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Oracles:
         self._derived: dict[tuple[object, ...], Node] = {}
         self._families: dict[ClassGraph, Family] = {}
         self._networks: dict[FunctionGraph, frozenset[str]] = {}
-        self.callers_found: dict[FunctionGraph, tuple[CallerSite, ...]] = {}
-        """The answers of the call graph, by function."""
+        self.callers_found: dict[FunctionGraph, tuple[tuple[CallerSite, ...], int]] = {}
+        """The answers of the call graph, by function, with the bits of what they rest on."""
 
     @cached_property
     def proof(self) -> Evaluator:
@@ -47,9 +47,14 @@ class Oracles:
         """What the project's own calls bring."""
         return Evaluator(Oracle.CALLERS, self)
 
+    @cached_property
+    def claimed(self) -> Evaluator:
+        """What is possible where values are of the kinds that annotations claim."""
+        return Evaluator(Oracle.CLAIMED, self)
+
     def of(self, oracle: Oracle) -> Evaluator:
         """Return the evaluator of an oracle."""
-        return (self.proof, self.strict, self.callers)[oracle]
+        return (self.proof, self.strict, self.callers, self.claimed)[oracle]
 
     def context(
         self,

@@ -122,7 +122,7 @@ def _entry_mode(ev: Evaluator, function: FunctionGraph, own: Context | None, nod
             return ev.value(outer, (), own.made if own is not None else None)
     if ev.oracle is Oracle.CALLERS and (found := _by_callers(ev, function, GRAD)).kind:
         return found
-    return of_modes(ON | OFF)
+    return of_modes(ON if ev.oracle is Oracle.CLAIMED else ON | OFF)
 
 
 def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstract:

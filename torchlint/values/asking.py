@@ -30,6 +30,8 @@ class Oracle(IntEnum):
     """Annotations hold, names of loaders and networks count, calls change what their functions are seen to change."""
     CALLERS = 2
     """The join of the project's own calls; as STRICT where there are none."""
+    CLAIMED = 3
+    """What a careful reader knows: annotations hold, grad mode is on where nothing switches it off; no name counts."""
 
 
 class Presumption(IntEnum):
