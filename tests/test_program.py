@@ -11,7 +11,7 @@ import pytest
 from torchlint.semantic import graph as g
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.module_graph import MOST_BYTES, ModuleGraph
-from torchlint.semantic.program import Program
+from torchlint.semantic.program import MODULE, Program, Rests
 
 
 def write(root: Path, *paths: str, **texts: str) -> Program:
@@ -58,13 +58,16 @@ def test_modules_are_found_where_python_would(
     assert found(write(tmp_path, *paths), "p/a.py", level, module) == expected
 
 
-def test_what_was_looked_for_and_read_is_told(tmp_path: Path) -> None:
+def test_what_an_answer_rests_on_is_told_each_time(tmp_path: Path) -> None:
     program = write(tmp_path, a="import b\nimport c", b="x = 1")
-    assert found(program, "a.py", 0, "b") == "b"
-    assert found(program, "a.py", 0, "c") is None
-    assert program.looked_for[str(tmp_path / "b.py")]
-    assert not program.looked_for[str(tmp_path / "c.py")]
-    assert not program.looked_for[str(tmp_path / "c" / "__init__.py")]
+    told = []
+    for _ in ("found", "known before"):
+        program.touched = 0
+        assert found(program, "a.py", 0, "b") == "b"
+        assert found(program, "a.py", 0, "c") is None
+        told.append(set(program.rests_on(program.touched)))
+    assert told[0] == told[1]
+    assert {Rests(MODULE, str(tmp_path / "b")), Rests(MODULE, str(tmp_path / "c"))} <= told[0]
     assert program.read[str(tmp_path / "b.py")] == hashlib.sha256(b"x = 1").hexdigest()
 
 

@@ -7,9 +7,11 @@ claim. Members and reasons are looked for when somebody asks.
 from __future__ import annotations
 
 import ast
+import functools
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.class_families import is_own_object
@@ -18,6 +20,7 @@ from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.inference.program.project_texts import HOLDS, Question, ask
 from torchlint.inference.query import Analysis
 from torchlint.semantic.graph import (
     CALL,
@@ -27,7 +30,7 @@ from torchlint.semantic.graph import (
     Node,
 )
 from torchlint.semantic.lowering import lower
-from torchlint.semantic.program import Program
+from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
 from torchlint.values.references import (
@@ -188,6 +191,28 @@ def _class_name(reference: Reference) -> str:
     return ""
 
 
+_Parameters = ParamSpec("_Parameters")
+_Answer = TypeVar("_Answer")
+
+
+def _noted(
+    method: Callable[Concatenate[GraphKnowledge, _Parameters], _Answer],
+) -> Callable[Concatenate[GraphKnowledge, _Parameters], _Answer]:
+    """Have a question tell what its answer rests on."""
+
+    @functools.wraps(method)
+    def ask(self: GraphKnowledge, *args: _Parameters.args, **named: _Parameters.kwargs) -> _Answer:
+        program = self._graph[0].program
+        before, program.touched = program.touched, 0
+        try:
+            return method(self, *args, **named)
+        finally:
+            self._touched |= program.touched
+            program.touched |= before
+
+    return ask
+
+
 class GraphKnowledge(Analysis):
     """What is known of one file by the graph; questions of text alone are answered as before."""
 
@@ -197,6 +222,8 @@ class GraphKnowledge(Analysis):
         """Begin; ``is_presuming`` is said of what :attr:`presuming` gives."""
         super().__init__(index, settings, path)
         self._is_presuming = is_presuming
+        self._touched = 0
+        """The bits of what the answers so far rest on."""
         self._values: dict[tuple[Node, Path], Value] = {}
 
     @cached_property
@@ -220,12 +247,41 @@ class GraphKnowledge(Analysis):
         """What is known if functions are called as most are."""
         return GraphKnowledge(self.index, self.settings, self.path, is_presuming=True)
 
+    # ------------------------------------------------------------------ what the answers rest on
+    def _rests_on(self) -> Iterator[Rests]:
+        if self._touched:
+            yield from self._graph[0].program.rests_on(self._touched)
+        if "presuming" in vars(self):
+            yield from self.presuming._rests_on()
+
+    @property
+    def reads(self) -> dict[str, str | None]:
+        """What was read beside the file itself, and what is where modules were looked for."""
+        found = super().reads
+        for kind, text in self._rests_on():
+            if kind == FILE and text != self.path:
+                found[text] = self._graph[0].program.read.get(text) or None
+            elif kind == MODULE:
+                found[text] = self._project.shape(text)
+        return found
+
+    @property
+    def asked(self) -> dict[Question, str | None]:
+        """The questions about all texts of the project that were asked so far, with the answers."""
+        words = [text for kind, text in self._rests_on() if kind == WORD]
+        place = self._file.place
+        if not words or place is None:
+            return super().asked
+        asked = [(HOLDS, place.root, place.path, each) for each in words]
+        return {**super().asked, **{each: ask(each) for each in asked}}
+
     # ------------------------------------------------------------------ values
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
         found = self._graph[1].node_of(node)
         return self.told(found, ()) if found is not None else NOTHING
 
+    @_noted
     def told(self, node: Node, path: Path) -> Value:
         """Return what is known of what a path leads to from a node."""
         key = (node, path)
@@ -237,6 +293,7 @@ class GraphKnowledge(Analysis):
             self._values[key] = GraphValue(self, node, path, proof, said) if known else UNKNOWN  # type: ignore[arg-type]
         return self._values[key]
 
+    @_noted
     def of_object(self, reference: InstanceRef) -> Value:
         """Return what is known of an object of the project."""
         oracles = self._graph[0]
@@ -244,6 +301,7 @@ class GraphKnowledge(Analysis):
         node = reference.cls.file.body.nodes[0]
         return GraphValue(self, node, (), found, found)
 
+    @_noted
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means; nothing for other expressions."""
         if not isinstance(node, ast.Name | ast.Attribute):
@@ -255,6 +313,7 @@ class GraphKnowledge(Analysis):
         names = [each.name for each in value.references if isinstance(each, LibraryRef)]
         return frozenset(names) if len(names) == len(value.references) else frozenset()
 
+    @_noted
     def own_object(self, node: ast.expr | ast.arg) -> Value | None:
         """Return what ``self`` is by the class alone; None for other expressions and arguments."""
         function = self._function_around(node)
@@ -276,6 +335,7 @@ class GraphKnowledge(Analysis):
         syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
         return self._graph[1].function_of(syntax) if syntax is not None else None
 
+    @_noted
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._graph[1].node_of(node)
@@ -287,6 +347,7 @@ class GraphKnowledge(Analysis):
         return Mode.ON | Mode.OFF
 
     # ------------------------------------------------------------------ callers
+    @_noted
     def brought_by_calls(
         self,
         argument: ast.arg,
@@ -321,6 +382,7 @@ class GraphKnowledge(Analysis):
             return None
         return CallSite(syntax, definition, is_sure=True)
 
+    @_noted
     def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[CallSite, ...]:  # type: ignore[override]
         """Return where other files than tests surely call a function of a file."""
         return ()
@@ -329,6 +391,7 @@ class GraphKnowledge(Analysis):
         """Spell a call with its line."""
         return f"`{ast.unparse(site.call)[:60]}`, line {site.call.lineno}"
 
+    @_noted
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
         found = self._graph[1].node_of(node)
@@ -338,6 +401,7 @@ class GraphKnowledge(Analysis):
         return False
 
     # ------------------------------------------------------------------ reasons
+    @_noted
     def judged(self, call: ast.Call) -> JudgedConversion | None:
         """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
         node = self._graph[1].node_of(call)
@@ -363,6 +427,7 @@ class GraphKnowledge(Analysis):
         path = "" if node.fn.file is self._graph[1] else self.path_from_here(node.fn.file.path) + " "
         return f"{step.text}, {path}line {node.at.lineno}"
 
+    @_noted
     def reason(self, node: Node, axis: str) -> Reason | None:
         """Return the steps from where the evidence of an axis begins to a node."""
         strict = self._graph[0].strict

@@ -164,11 +164,15 @@ def argument_of(callee: Callee, parameter: FormalParameter) -> Node | None:
 # ---------------------------------------------------------------------- up
 def callers(ev: Evaluator, function: FunctionGraph) -> tuple[CallerSite, ...]:
     """Return the calls that run a function; none where nobody calls it, or not all who may can be known."""
-    known = ev.oracles.callers_found
+    known, program = ev.oracles.callers_found, ev.program
     if function not in known:
-        known[function] = ()  # what calls itself alone is called by nobody
-        known[function] = tuple(_found(ev, function))
-    return known[function]
+        before, program.touched = program.touched, function.file.bit
+        known[function] = (), 0  # what calls itself alone is called by nobody
+        known[function] = tuple(_found(ev, function)), program.touched
+        program.touched |= before
+    sites, touched = known[function]
+    program.touched |= touched
+    return sites
 
 
 def _found(ev: Evaluator, function: FunctionGraph) -> list[CallerSite]:

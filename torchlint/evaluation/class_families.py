@@ -58,16 +58,23 @@ class Family:
         self._libraries: list[str] = []
         self._is_open = False
         self._is_resolved = False
+        self._touched = 0
 
     def _resolve(self) -> None:
+        program = self.cls.file.program
         if not self._is_resolved:
             self._is_resolved = True
+            before, program.touched = program.touched, 0
             self._visit(self.cls, 0)
+            self._touched = program.touched
+            program.touched = before
+        program.touched |= self._touched
 
     def _visit(self, cls: ClassGraph, depth: int) -> None:
         if cls in self._lineage or depth > _DEEPEST:
             return
         self._lineage.append(cls)
+        cls.file.program.touched |= cls.file.bit
         for base in cls.bases:
             references = self._strict.value(base).references
             self._is_open |= not references

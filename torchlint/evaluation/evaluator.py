@@ -79,7 +79,8 @@ class Evaluator:
         """Begin; what the oracles share is kept by ``oracles``."""
         self.oracle, self.oracles, self.program = oracle, oracles, oracles.program
         self.steps = 0
-        self._done: dict[Key, Abstract] = {}
+        self._done: dict[Key, tuple[Abstract, int]] = {}
+        """Values, each with the bits of what it rests on: see :attr:`Program.touched`."""
         self._active: dict[Key, tuple[int, list[Abstract]]] = {}
         self._partial: dict[Key, tuple[Abstract, int]] = {}
         self._trail: list[Key] = []
@@ -123,7 +124,8 @@ class Evaluator:
         key = (node, path, context)
         done = self._done.get(key)
         if done is not None:
-            return done
+            self.program.touched |= done[1]
+            return done[0]
         active = self._active.get(key)
         if active is not None:
             self._low = min(self._low, active[0])
@@ -155,7 +157,8 @@ class Evaluator:
         index = len(self._active)
         if self.steps > MOST_STEPS or index > _MOST_ACTIVE:
             raise BudgetError
-        outer, mark = self._low, len(self._trail)
+        outer, mark, program = self._low, len(self._trail), self.program
+        touched_before, program.touched = program.touched, node.fn.file.bit
         present = [BOTTOM]
         self._active[key] = index, present
         rounds = 0
@@ -165,7 +168,7 @@ class Evaluator:
             value = transfer.TRANSFER[node.op](self, node, path, context)
             low = self._low
             if low > index:
-                self._done[key] = value
+                self._done[key] = value, program.touched
                 break
             if low < index:
                 self._partial[key] = (value, low)
@@ -180,8 +183,8 @@ class Evaluator:
             del self._trail[mark:]
             if stable:
                 for each in members:
-                    self._done[each] = self._partial.pop(each)[0]
-                self._done[key] = value
+                    self._done[each] = self._partial.pop(each)[0], program.touched
+                self._done[key] = value, program.touched
                 low = _INFINITE
                 break
             for each in members:
@@ -189,6 +192,7 @@ class Evaluator:
             present[0] = value
         del self._active[key]
         self._low = min(outer, low)
+        program.touched |= touched_before
         return value
 
     def join_of(self, nodes: Iterable[Node], path: Path, context: Context | None) -> Abstract:
@@ -201,12 +205,12 @@ class Evaluator:
     # ------------------------------------------------------------------ presumptions
     def presumes(self, presumption: Presumption) -> bool:
         """Whether a presumption holds: none does under PROOF."""
+        if self.oracle is Oracle.CLAIMED:
+            return presumption in _CLAIMED
         return self.oracle is not Oracle.PROOF
 
     # ------------------------------------------------------------------ contexts and calls
     def enter(
-        if self.oracle is Oracle.CLAIMED:
-            return presumption in _CLAIMED
         self,
         call: Node | None,
         function: FunctionGraph,
@@ -222,6 +226,7 @@ class Evaluator:
         ``is_part`` says that the call is a part of what the caller does, as ``super().__init__`` is: it counts nothing.
         """
         modes = None
+        self.program.touched |= function.file.bit
         if is_part and context is not None:
             return self.oracles.context(call, function, context, receiver, None, made, context.depth)
         if context is not None and (context.depth >= LONGEST_CALL_STRING or context.of(function) is not None):

@@ -29,6 +29,8 @@ class ModuleGraph:
     def __init__(self, path: str, text: bytes, program: Program) -> None:
         """Take the text of an absolute path; nothing is parsed yet."""
         self.path, self.text, self.program = path, text, program
+        self.bit = program.bit_of(path)
+        """What says that an answer rests on the text: see :attr:`Program.touched`."""
         self.stars: list[tuple[int, str]] = []
         """Star imports, as level and module; known once the body is lowered."""
         self._functions: dict[ast.AST, FunctionGraph] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from torchlint.semantic.module_graph import MOST_BYTES, ModuleGraph
 
@@ -16,20 +16,65 @@ _FOREIGN: Final = frozenset(("torch", "numpy"))
 """Never the program's own, even beside a folder of that name."""
 
 
+class Rests(NamedTuple):
+    """One thing that answers rest on."""
+
+    kind: str
+    """FILE for the text of a file, MODULE for what is where a module was looked for, WORD for which texts hold a word."""
+    text: str
+    """A path; a path without suffix; a word."""
+
+
+FILE: Final = "file"
+MODULE: Final = "module"
+WORD: Final = "word"
+
+
 class Program:
-    """All files under a folder. What was read and looked for is kept, so that an answer can say what it rests on."""
+    """All files under a folder.
+
+    Whoever answers a question sets :attr:`touched` to 0 before; afterwards its bits say what the answer rests on.
+    """
 
     def __init__(self, root: str) -> None:
         """Take the folder of the project; nothing is listed or read yet."""
         self.root = os.path.abspath(root)
-        self.looked_for: dict[str, bool] = {}
-        """Paths of files and folders that a module might have been, and whether there was one."""
+        self.touched = 0
+        """The bits of what was read and looked for, also by answers that were known before."""
+        self._rests: list[Rests] = []
+        self._bits: dict[Rests, int] = {}
+        self._looked: dict[str, bool] = {}
         self.read: dict[str, str] = {}
         """The SHA-256 of each text that was read, by path; of those that could not be read, empty."""
         self._modules: dict[str, ModuleGraph | None] = {}
-        self._bases: dict[tuple[str, int, str], str | None] = {}
+        self._bases: dict[tuple[str, int, str], tuple[str | None, int]] = {}
         self._texts: dict[str, bytes] = {}
         self._added: set[str] = set()
+
+    # ------------------------------------------------------------------ what answers rest on
+    def touch(self, kind: str, text: str) -> int:
+        """Tell that the answer rests on something; return its bit."""
+        rests = Rests(kind, text)
+        bit = self._bits.get(rests)
+        if bit is None:
+            bit = self._bits[rests] = 1 << len(self._rests)
+            self._rests.append(rests)
+        self.touched |= bit
+        return bit
+
+    def bit_of(self, path: str) -> int:
+        """Return the bit of a file, without telling anything."""
+        before = self.touched
+        bit = self.touch(FILE, path)
+        self.touched = before
+        return bit
+
+    def rests_on(self, touched: int) -> Iterator[Rests]:
+        """Yield what some bits stand for."""
+        while touched:
+            lowest = touched & -touched
+            yield self._rests[lowest.bit_length() - 1]
+            touched ^= lowest
 
     # ------------------------------------------------------------------ files
     def add(self, path: str, text: bytes, tree: ast.Module | None = None) -> ModuleGraph:
@@ -73,14 +118,15 @@ class Program:
         self.read[path] = hashlib.sha256(text).hexdigest()
 
     def _looked_for(self, path: str) -> bool:
-        found = self.looked_for.get(path)
+        found = self._looked.get(path)
         if found is None:
-            found = self.looked_for[path] = path in self._added or os.path.exists(path)
+            found = self._looked[path] = path in self._added or os.path.exists(path)
         return found
 
     # ------------------------------------------------------------------ modules
     def at(self, base: str) -> ModuleGraph | None:
         """Return the module whose file is ``base/__init__.py`` or ``base.py``."""
+        self.touch(MODULE, base)
         return self.file(os.path.join(base, "__init__.py")) or self.file(base + ".py")
 
     def exists(self, base: str) -> bool:
@@ -89,17 +135,21 @@ class Program:
 
     def _has_modules(self, base: str) -> bool:
         """Whether a folder holds modules, or folders that do, two levels deep."""
-        found = self.looked_for.get(base)
+        found = self._looked.get(base)
         if found is None:
-            found = self.looked_for[base] = _holds_modules(base, 2)
+            found = self._looked[base] = _holds_modules(base, 2)
         return found
 
     def base_of(self, file: ModuleGraph, level: int, module: str) -> str | None:
         """Return where a module that a file imports lies, without suffix; None for what is not the program's."""
         key = (os.path.dirname(file.path), level, module)
         if key not in self._bases:
-            self._bases[key] = self._find(*key)
-        return self._bases[key]
+            before, self.touched = self.touched, 0
+            self._bases[key] = self._find(*key), self.touched
+            self.touched |= before
+        base, touched = self._bases[key]
+        self.touched |= touched
+        return base
 
     def _find(self, folder: str, level: int, module: str) -> str | None:
         words = module.split(".") if module else []
@@ -117,6 +167,7 @@ class Program:
         for start in dict.fromkeys((top, folder, self.root, *laid_out, os.path.dirname(top))):
             if self._is_inside(start) and self.exists(base := os.path.join(start, *words)):
                 return base
+        self.touch(WORD, "")
         # a folder that a script puts on the path: the one place in the program where such a module lies
         places = self._by_first_word.get(words[0], ())
         found = [base for each in places if self.exists(base := os.path.join(each, *words))]
@@ -151,12 +202,15 @@ class Program:
 
     def files_with(self, word: str) -> list[ModuleGraph]:
         """Return the files whose text holds a word."""
+        self.touch(WORD, word)
         sought = word.encode()
         return [file for path in self.paths() if sought in self._text(path) and (file := self.file(path)) is not None]
 
     def has_text(self, words: Iterable[str]) -> frozenset[str]:
         """Return which of some words stand in any file of the program, by one search over the bytes."""
         open_words = {word: word.encode() for word in words}
+        for word in open_words:
+            self.touch(WORD, word)
         found: set[str] = set()
         for path in self.paths():
             if not open_words:

@@ -22,7 +22,7 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 TRACES, TAKES, IMPORTS, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "import", "subclasses", "word", "surely"
-INITIALISES, TESTS, DEFINES = "parameter", "tests", "method"
+INITIALISES, TESTS, DEFINES, HOLDS = "parameter", "tests", "method", "holding"
 
 
 def ask(question: Question) -> str | None:
@@ -36,6 +36,11 @@ def ask(question: Question) -> str | None:
 def _spelling(words: WordIndex, _: str, word: str) -> str:
     """Return the files that hold a word, each with its digest, one on a line."""
     return "\n".join(f"{each.digest} {each.shown}" for each in words.holding(word))
+
+
+def _holders(words: WordIndex, _: str, word: str) -> str:
+    """Return the files that hold a word, one on a line; all files for an empty one."""
+    return "\n".join(each.shown for each in (words.holding(word) if word else words.holding()))
 
 
 def _initialiser(words: WordIndex, own: str, word: str, kind: str, *lineage: str) -> str | None:
@@ -78,4 +83,5 @@ _FLAGS: dict[str, Callable[..., str | None]] = {
     SPELLS: _spelling,
     INITIALISES: _initialiser,
     DEFINES: _definer,
+    HOLDS: _holders,
 }
