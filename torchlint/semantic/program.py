@@ -37,8 +37,8 @@ class Program:
     """
 
     def __init__(self, root: str) -> None:
-        """Take the folder of the project; nothing is listed or read yet."""
-        self.root = os.path.abspath(root)
+        """Take the folder of the project, empty for files of none; nothing is listed or read yet."""
+        self.root = os.path.abspath(root) if root else ""
         self.touched = 0
         """The bits of what was read and looked for, also by answers that were known before."""
         self._rests: list[Rests] = []
@@ -174,7 +174,7 @@ class Program:
         return found[0] if len(found) == 1 else None
 
     def _is_inside(self, path: str) -> bool:
-        return path == self.root or path.startswith(self.root.rstrip(os.sep) + os.sep)
+        return bool(self.root) and (path == self.root or path.startswith(self.root.rstrip(os.sep) + os.sep))
 
     @cached_property
     def _by_first_word(self) -> dict[str, list[str]]:
