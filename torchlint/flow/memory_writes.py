@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from torchlint.flow import handed_on
@@ -71,12 +71,17 @@ class MemoryWrites:
             if inner is None or frame is None:
                 yield from self._handed(call)
                 continue
-            for each in inner:
-                roots = tuple(root for one in each.roots for root in self._seen_from_outside(one, frame))
-                if roots:
-                    yield Written(roots, call, call.index, each.is_sure)
+            sure = dict.fromkeys(self._from_outside(each.roots, frame) for each in inner if each.is_sure)
+            unsure = self._from_outside([root for each in inner if not each.is_sure for root in each.roots], frame)
+            yield from (Written(each, call, call.index) for each in sure if each)
+            yield from [Written(unsure, call, call.index, is_sure=False)] if unsure else []
         if not callees:
             yield from self._by_library(call)
+
+    def _from_outside(self, roots: Iterable[MemoryRoot], frame: CallFrame) -> tuple[MemoryRoot, ...]:
+        return tuple(
+            dict.fromkeys(root for one in dict.fromkeys(roots) for root in self._seen_from_outside(one, frame))
+        )
 
     def _seen_from_outside(self, root: MemoryRoot, frame: CallFrame) -> Iterator[MemoryRoot]:
         if root.sort == UNKNOWN:
