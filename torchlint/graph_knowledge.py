@@ -10,10 +10,12 @@ import ast
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from torchlint.evaluation import instance_attributes, reasons
+from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.evaluation.judged_conversions import Step, judge
 from torchlint.evaluation.oracles import Oracles
@@ -31,6 +33,8 @@ from torchlint.semantic.graph import (
 )
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
+from torchlint.source.text import decode
+from torchlint.syntax.ast_index import FUNCTIONS, index_of
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
 from torchlint.values.references import (
@@ -46,6 +50,7 @@ from torchlint.values.references import (
 
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
+    from torchlint.evaluation.call_graph import CallerSite
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.syntax.ast_index import AstIndex, Function
     from torchlint.values.abstract import Abstract
@@ -85,9 +90,9 @@ class GraphValue(Value):
         self.grad = _grad(said)
         self.device = _device(said)
         self.dtype = _dtype(said.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
-        is_tensor = proof.kind == a.TENSOR
-        self.exact = a.EXACT.get(proof.dtype) if is_tensor else None
-        self.rank = a.RANKS.index(proof.rank) if is_tensor and proof.rank in a.RANKS[:5] else None
+        is_tensor = said.kind == a.TENSOR
+        self.exact = a.EXACT.get(said.dtype) if is_tensor else None
+        self.rank = a.RANKS.index(said.rank) if is_tensor and said.rank in a.RANKS[:5] else None
         self.names = frozenset(name for each in proof.references if (name := _name(each)))
         if any(
             not _name(each) and not isinstance(each, InstanceRef | LibraryInstanceRef | ConstantRef)
@@ -146,6 +151,15 @@ class GraphValue(Value):
         return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
 
 
+def _evidence(value: Abstract, asked_for: Asked) -> int:
+    """Return what speaks for a value being what is asked for."""
+    if asked_for is Asked.NETWORK:
+        return a.SURE if value.kind == a.MODULE and value.grad != a.SAFE else 0
+    if asked_for is Asked.ACCELERATOR:
+        return value.device
+    return value.grad if value.may_require_grad else 0
+
+
 def _grad(said: Abstract) -> Grad:
     if not said.kind & (a.CARRIES | a.SEQUENCE | a.OTHER):
         return Grad(0)
@@ -193,6 +207,7 @@ def _class_name(reference: Reference) -> str:
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
+_Syntax = TypeVar("_Syntax", bound=ast.AST)
 
 
 def _noted(
@@ -213,6 +228,13 @@ def _noted(
     return ask
 
 
+@dataclass(frozen=True)
+class GraphCall(CallSite):
+    """A call, and what is known about the file in which it stands."""
+
+    home: GraphKnowledge
+
+
 class GraphKnowledge(Analysis):
     """What is known of one file by the graph; questions of text alone are answered as before."""
 
@@ -225,6 +247,7 @@ class GraphKnowledge(Analysis):
         self._touched = 0
         """The bits of what the answers so far rest on."""
         self._values: dict[tuple[Node, Path], Value] = {}
+        self._others: dict[str, GraphKnowledge | None] = {}
 
     @cached_property
     def _graph(self) -> tuple[Oracles, ModuleGraph]:
@@ -233,19 +256,45 @@ class GraphKnowledge(Analysis):
         place = self._file.place
         oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
         known = oracles.program.known(path)
-        if known is None or known.text != text or known.tree is not self.index.tree:
-            oracles = Oracles(Program(place.root if place is not None else ""))
+        if known is not None and known.text != text:
+            oracles = Oracles(Program(oracles.program.root))
             if place is not None:
                 _programs[place.root] = oracles
-            oracles.program.add(path, text, self.index.tree)
-        file = oracles.program.known(path)
-        assert file is not None
-        return oracles, file
+            known = None
+        if known is None:
+            known = oracles.program.add(path, text, self.index.tree)
+        elif not known.is_parsed:
+            known.tree = self.index.tree
+        return oracles, known
+
+    @cached_property
+    def _twins(self) -> tuple[dict[ast.AST, ast.AST], dict[ast.AST, ast.AST]]:
+        """The nodes of the program's syntax by those of this file's, and the other way round.
+
+        They are the same where this file was checked before another one asked for it.
+        """
+        tree = self._graph[1].tree
+        if tree is self.index.tree:
+            return {}, {}
+        theirs = dict(zip(ast.walk(self.index.tree), ast.walk(tree), strict=False))
+        return theirs, {two: one for one, two in theirs.items()}
+
+    def _syntax(self, node: _Syntax) -> _Syntax:
+        """Return the program's node for one of this file's."""
+        found: Any = self._twins[0].get(node, node)
+        return found
+
+    def _own(self, node: object) -> ast.AST | None:
+        """Return this file's node for one of the program's; nodes of other files are what they are."""
+        return self._twins[1].get(node, node) if isinstance(node, ast.AST) else None
+
+    def _node(self, node: ast.expr) -> Node | None:
+        return self._graph[1].node_of(self._syntax(node))
 
     @cached_property
     def presuming(self) -> GraphKnowledge:  # type: ignore[override]
         """What is known if functions are called as most are."""
-        return GraphKnowledge(self.index, self.settings, self.path, is_presuming=True)
+        return self._beside(self.index, self._graph[1], self.path, is_presuming=True)
 
     # ------------------------------------------------------------------ what the answers rest on
     def _rests_on(self) -> Iterator[Rests]:
@@ -253,6 +302,9 @@ class GraphKnowledge(Analysis):
             yield from self._graph[0].program.rests_on(self._touched)
         if "presuming" in vars(self):
             yield from self.presuming._rests_on()
+        for each in self._others.values():
+            if each is not None:
+                yield from each._rests_on()
 
     @property
     def reads(self) -> dict[str, str | None]:
@@ -278,7 +330,7 @@ class GraphKnowledge(Analysis):
     # ------------------------------------------------------------------ values
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
-        found = self._graph[1].node_of(node)
+        found = self._node(node)
         return self.told(found, ()) if found is not None else NOTHING
 
     @_noted
@@ -306,7 +358,7 @@ class GraphKnowledge(Analysis):
         """Return what a dotted name of a library or a built-in means; nothing for other expressions."""
         if not isinstance(node, ast.Name | ast.Attribute):
             return frozenset()
-        found = self._graph[1].node_of(node)
+        found = self._node(node)
         value = self._graph[0].proof.ask(found) if found is not None else None
         if value is None or not value.references:
             return frozenset()
@@ -324,7 +376,7 @@ class GraphKnowledge(Analysis):
         if first.position != 0 or first.sort or first.word != word:
             return None
         own = lower(function).params[word]
-        found = self._graph[1].node_of(node) if isinstance(node, ast.expr) else own
+        found = self._node(node) if isinstance(node, ast.expr) else own
         if found is None or not is_own_object(found, function):
             return None
         value = instance_attributes.own_object(self._graph[0].strict, function)
@@ -333,12 +385,12 @@ class GraphKnowledge(Analysis):
     def _function_around(self, node: ast.AST) -> FunctionGraph | None:
         parents = self.index.parents
         syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
-        return self._graph[1].function_of(syntax) if syntax is not None else None
+        return self._graph[1].function_of(self._syntax(syntax)) if syntax is not None else None
 
     @_noted
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
-        found = self._graph[1].node_of(node)
+        found = self._node(node)
         evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].proof
         if found is None:
             return Mode.ON | Mode.OFF
@@ -355,46 +407,93 @@ class GraphKnowledge(Analysis):
         home: GraphKnowledge | None = None,  # type: ignore[override]
     ) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
+        parents = (home or self).index.parents
+        syntax = parents.get(parents[argument])
         function = (home or self)._function_around(argument)
-        node = function.params.get(argument.arg) if function is not None else None
-        if function is None or node is None:
-            return CallerEvidence(EvidenceLevel.UNKNOWN)
+        node = lower(function).params.get(argument.arg) if function is not None else None
         callers = self._graph[0].callers
-        sites = ()
+        sites: tuple[CallerSite, ...] = ()
+        level = EvidenceLevel.UNKNOWN
         with callers.question():
-            sites = callers.callers(function)
-        if not sites:
-            return CallerEvidence(EvidenceLevel.UNKNOWN)
-        value = callers.ask(node)
-        if value is None:
-            return CallerEvidence(EvidenceLevel.UNKNOWN, len(sites))
-        evidence = value.device if asked_for is Asked.ACCELERATOR else value.grad if value.may_require_grad else 0
-        if asked_for is Asked.NETWORK:
-            evidence = a.SURE if value.kind == a.MODULE and value.grad != a.SAFE else 0
-        if evidence & (a.SURE | a.MODULE_OUT):
-            return CallerEvidence(EvidenceLevel.SOURCE, len(sites), self._site(sites[0].call, function))
-        level = EvidenceLevel.UNKNOWN if evidence & ~a.SAFE else EvidenceLevel.NOTHING
+            sites = callers.callers(function) if function is not None and node is not None else ()
+            found = 0
+            for site in sites:
+                assert node is not None
+                value = passed(callers, node, site.call, (), None, site.has_receiver)
+                evidence = _evidence(value, asked_for)
+                if evidence & (_ON_ACCELERATOR if asked_for is Asked.ACCELERATOR else a.SURE | a.MODULE_OUT):
+                    source = self._site(site.call, syntax, home or self) if isinstance(syntax, FUNCTIONS) else None
+                    return CallerEvidence(EvidenceLevel.SOURCE, len(sites), source)
+                found |= evidence
+            if sites and not found & ~a.SAFE:
+                level = EvidenceLevel.NOTHING
         return CallerEvidence(level, len(sites))
 
-    def _site(self, call: Node, function: FunctionGraph) -> CallSite | None:
-        syntax, definition = call.at, function.tree
-        if not isinstance(syntax, ast.Call) or not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+    @_noted
+    def calls_of(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
+        """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
+        graph = lower(home._graph[1].function_of(home._syntax(function)))
+        oracles, found = self._graph[0], []
+        with oracles.callers.question():
+            for site in oracles.callers.callers(graph) if graph.decorated is None else ():
+                call = site.call
+                is_here = call.fn.file is graph.file
+                if is_here or any(each.function is graph for each in oracles.strict.callees(call)):
+                    found.append(self._site(call, function, home))
+        return tuple(each for each in found if each is not None)
+
+    def _site(self, call: Node, function: Function, home: GraphKnowledge) -> GraphCall | None:
+        """Return a call that is written as such, with what is known of its file; None for one in tests."""
+        file = call.fn.file
+        if not isinstance(call.at, ast.expr) or file.node_of(call.at) is not call or file.is_test:
             return None
-        return CallSite(syntax, definition, is_sure=True)
+        around = self._of_module(file, home)
+        syntax = around._own(call.at) if around is not None else None  # noqa: SLF001  # of its own class
+        return GraphCall(syntax, function, True, around) if around and isinstance(syntax, ast.Call) else None
+
+    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:  # type: ignore[override]
+        """Return where other files than tests surely call a function of a file."""
+        return tuple(each for each in self.calls_of(function, home) if each.home is not home)
 
     @_noted
-    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[CallSite, ...]:  # type: ignore[override]
-        """Return where other files than tests surely call a function of a file."""
-        return ()
+    def called(self, call: ast.Call) -> ast.FunctionDef | None:
+        """Return the function of the file that a call runs, where it can be but one."""
+        node, strict = self._node(call), self._graph[0].strict
+        found: set[FunctionGraph] = set()
+        with strict.question():
+            found = {each.function for each in strict.callees(node) if each.call is node} if node is not None else found
+        function = lower(found.pop()) if len(found) == 1 else None
+        if function is None or function.file is not self._graph[1] or function.decorated is not None:
+            return None
+        syntax = self._own(function.tree)
+        return syntax if isinstance(syntax, ast.FunctionDef) else None
 
-    def spelled_place(self, site: CallSite) -> str:
-        """Spell a call with its line."""
-        return f"`{ast.unparse(site.call)[:60]}`, line {site.call.lineno}"
+    def _of_module(self, file: ModuleGraph, home: GraphKnowledge) -> GraphKnowledge | None:
+        """Return what is known of a file of the project; None where its bytes are no plain UTF-8."""
+        for each in (self, home):
+            if each._graph[1] is file:  # noqa: SLF001  # of its own class
+                return each
+        if file.path not in self._others:
+            source = decode(self.path_from_here(file.path), file.text)
+            is_plain = source.utf8 == file.text
+            self._others[file.path] = self._beside(index_of(source, file.tree), file, file.path) if is_plain else None
+        return self._others[file.path]
+
+    def _beside(
+        self, index: AstIndex, file: ModuleGraph, path: str | None, *, is_presuming: bool = False
+    ) -> GraphKnowledge:
+        made = GraphKnowledge(index, self.settings, path, is_presuming=is_presuming)
+        vars(made)["_graph"] = self._graph[0], file  # the same oracles
+        return made
+
+    def file_of(self, site: CallSite) -> GraphKnowledge:
+        """Return what is known about the file in which a call stands."""
+        return site.home if isinstance(site, GraphCall) else self
 
     @_noted
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
-        found = self._graph[1].node_of(node)
+        found = self._node(node)
         callers = self._graph[0].callers
         with callers.question():
             return found is not None and callers.mode(found, None) == OFF
@@ -404,7 +503,7 @@ class GraphKnowledge(Analysis):
     @_noted
     def judged(self, call: ast.Call) -> JudgedConversion | None:
         """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
-        node = self._graph[1].node_of(call)
+        node = self._node(call)
         found = judge(self._graph[0], node) if node is not None and node.op == CALL else None
         if found is None:
             return None
@@ -438,7 +537,7 @@ class GraphKnowledge(Analysis):
                 evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
                 found = Reason(
                     reasons.told(each, axis, evidence, is_first=found is None),
-                    each.at if isinstance(each.at, ast.AST) else None,
+                    self._own(each.at),
                     found,
                     weak=each.fn is not node.fn,
                     named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),

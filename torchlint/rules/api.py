@@ -311,6 +311,17 @@ class FileContext:
         sites = checked._analysis.calls_elsewhere(function, self._analysis)  # noqa: SLF001  # its own
         return tuple((checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001  # its own
 
+    def calls_of(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
+        """Return the calls of a function in its file, and those in others that are surely of it, each with its file."""
+        checked = self._origin or self
+        sites = checked._analysis.calls_of(function, self._analysis)  # type: ignore[attr-defined]  # noqa: SLF001
+        return tuple((self if self.holds(each.call) else checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001
+
+    def called(self, call: ast.Call) -> ast.FunctionDef | None:
+        """Return the function of the file that a call runs, where it can be but one."""
+        found: ast.FunctionDef | None = self._analysis.called(call)  # type: ignore[attr-defined]
+        return found
+
     def _in_file_of(self, site: CallSite) -> FileContext:
         """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
         analysis = self._analysis.file_of(site)

@@ -183,14 +183,16 @@ class AstIndex:
         return owner
 
 
-def index_of(source: Source) -> AstIndex:
+def index_of(source: Source, parsed: ast.Module | None = None) -> AstIndex:
     """Parse a file with the stdlib's parser, and find its nodes by type, and what stands around each.
+
+    ``parsed`` is the tree of a file that was parsed before.
 
     :raises SyntaxError: where that parser refuses the text.
     :raises RecursionError: where the text is nested too deeply for it, or too deeply to be looked at.
     :raises MemoryError: likewise.
     """
-    tree = parse(source)
+    tree = parse(source) if parsed is None else parsed
     made = AstIndex(source, tree)
     parents, by_type, order, depths = made.parents, made.by_type, made.order, made.depths
 

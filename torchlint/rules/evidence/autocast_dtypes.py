@@ -106,7 +106,7 @@ def is_network_under_autocast(call: ast.Call, context: FileContext) -> bool:
     }
     if not is_module or value.names or (value.instance and not fitting):
         return False
-    forward = called_in_sight(call.func, context)
+    forward = called_in_sight(call, context)
     results = [each.value for each in context.own(forward, ast.Return)] if forward is not None else []
     return not any(isinstance(each, ast.Call) and _leaves_bfloat16(each, context) for each in results)
 

@@ -176,7 +176,7 @@ def _out_of(container: ast.expr, context: FileContext, depth: int, trail: Trail)
         case ast.Call(args=[first, *_]) if first is container and _joins(above, context):
             alone = replace(alone, is_on_a_path=trail.is_on_a_path)
             yield from meetings(above, context, _stacked(above, context, alone), depth)
-        case ast.Call() if (function := called_in_sight(above.func, context)) is not None:
+        case ast.Call() if (function := called_in_sight(above, context)) is not None:
             yield from _handed_down(above, container, function, context, trail, depth)
 
 
@@ -421,7 +421,7 @@ def _is_on_host(node: ast.expr, context: FileContext, trail: Trail) -> bool:
 def _given_to(call: ast.Call, node: ast.expr, context: FileContext, trail: Trail, depth: int) -> Iterator[Meeting]:
     """Yield what a host tensor meets as the argument of a call, or behind it where the call makes another one of it."""
     names = names_of(call.func, context)
-    if not names and (entered := called_in_sight(call.func, context)) is not None:
+    if not names and (entered := called_in_sight(call, context)) is not None:
         yield from _handed_down(call, node, entered, context, trail, depth)
     if not names or any(leaf(each) in JOINING for each in names):
         yield from taken(call, node, context, trail)
