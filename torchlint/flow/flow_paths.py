@@ -10,7 +10,7 @@ from torchlint.evaluation.class_families import is_own_object
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.flow_specifications import EXCLUDED, REQUIRED, FlowSpecification
-from torchlint.flow.forward_walk import RETURNED, STORED, ForwardWalk, Leaving, Position, Use
+from torchlint.flow.forward_walk import RETURNED, STORED, ForwardWalk, Leaving, Position, ValueUse
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites
 from torchlint.semantic import graph as g
@@ -55,7 +55,7 @@ class FlowPaths:
             if path is not None and (sink not in found or path.answer.answer == YES):
                 found[sink] = path
 
-        def look(use: Use) -> bool | Position:
+        def look(use: ValueUse) -> bool | Position:
             if any(each.is_use(knowledge, use) for each in specification.stops):
                 return False
             if any(each.is_use(knowledge, use) for each in specification.sinks):

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import Use
+from torchlint.flow.forward_walk import ValueUse
 from torchlint.semantic.function_effects import handed_over
 from torchlint.semantic.graph import ATTR, CALL, RECEIVER, Mark, Node
 from torchlint.values.abstract import Abstract
@@ -72,7 +72,7 @@ class NodePattern:
         """Whether a flow begins at a node."""
         return self.is_node(knowledge, node) and (self.value is None or self.value(knowledge.value(node)))
 
-    def is_use(self, knowledge: CallKnowledge, use: Use) -> bool:
+    def is_use(self, knowledge: CallKnowledge, use: ValueUse) -> bool:
         """Whether a value goes into a node of this sort."""
         if not self.is_node(knowledge, use.node):
             return False

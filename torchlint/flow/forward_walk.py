@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from torchlint.flow import handed_on
+from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.memory_roots import MemoryRoots
@@ -67,7 +67,7 @@ class Leaving(NamedTuple):
     position: Position
 
 
-class Use(NamedTuple):
+class ValueUse(NamedTuple):
     """A node that a value goes into; a method call is a use of its object."""
 
     position: Position
@@ -81,7 +81,7 @@ class ForwardWalk:
         self,
         knowledge: CallKnowledge,
         roots: MemoryRoots,
-        follows: Callable[[Use], bool | Position],
+        follows: Callable[[ValueUse], bool | Position],
         *,
         is_computed: bool = False,
     ) -> None:
@@ -116,7 +116,7 @@ class ForwardWalk:
             yield from _ROWS[user.op](self, position, user)
 
     def _shown(self, here: Position, user: Node) -> Position | None:
-        following = self._follows(Use(here, user))
+        following = self._follows(ValueUse(here, user))
         return following if isinstance(following, Position) else here if following else None
 
     def push(self, position: Position) -> None:
@@ -202,7 +202,7 @@ def _attribute(walk: ForwardWalk, here: Position, user: Node) -> Iterator[Leavin
         return  # a method: its calls were followed
     if here.held:
         walk.push(here.at(user, here.held - 1, here.frame))
-    elif word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS or walk.is_computed:
+    elif word in SHARES_MEMORY or word in memory_handings.ARRAY_VIEWS or walk.is_computed:
         walk.push(here.at(user, 0, here.frame))
     yield from ()
 
@@ -275,14 +275,14 @@ def _handed(walk: ForwardWalk, here: Position, call: Node) -> Iterator[Leaving]:
         return
     users = turned_edges(call.fn).users.get(here.node, ())
     grows = any(each.op in (g.GROW, g.SPREAD) and each.at is call.at for each in users)
-    handings = list(handed_on.handings(walk.knowledge, call))
+    handings = list(memory_handings.handings(walk.knowledge, call))
     for handing in handings:
-        if handing.sort == handed_on.UNFAMILIAR:
+        if handing.sort == memory_handings.UNFAMILIAR:
             if not grows:
                 walk.push(here.at(call, here.held, here.frame, call))
                 yield Leaving(PASSED, call, here._replace(doubt=here.doubt or call))
             continue
-        depth = handed_on.depth_forward(handing.sort, here.held) if here.node in handing.sources else None
+        depth = memory_handings.depth_forward(handing.sort, here.held) if here.node in handing.sources else None
         if depth is not None:
             walk.push(here.at(call, depth, here.frame, call if len(handings) > 1 and not walk.is_computed else None))
         elif walk.is_computed:

@@ -6,7 +6,7 @@ from typing import Final
 
 from torchlint.flow.answers import PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import ForwardWalk, Use
+from torchlint.flow.forward_walk import ForwardWalk, ValueUse
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.models.operation_sets import NEVER
 from torchlint.semantic.graph import ATTR, CALL, OPERATION, TRUTH, Node
@@ -30,7 +30,7 @@ def learned_from(knowledge: CallKnowledge, roots: MemoryRoots, node: Node) -> Fl
     """
     found: list[FlowAnswer] = []
 
-    def look(use: Use) -> bool:
+    def look(use: ValueUse) -> bool:
         if use.node.op == CALL and asks_gradient(knowledge, use.node):
             doubt = use.position.doubt
             found.append(FlowAnswer(PERHAPS if doubt else YES, use.node, ASKED))
@@ -50,7 +50,7 @@ def asks_gradient(knowledge: CallKnowledge, call: Node) -> bool:
     return any(isinstance(each, LibraryRef) and each.name in _ASKING for each in knowledge.value(function).references)
 
 
-def keeps_graph(knowledge: CallKnowledge, use: Use) -> bool:
+def keeps_graph(knowledge: CallKnowledge, use: ValueUse) -> bool:
     """Whether what a node makes of a value may still have its graph."""
     user, word = use.node, str(use.node.data)
     if user.op == TRUTH or (user.op == ATTR and word in _CUTS):

@@ -10,7 +10,7 @@ from typing import Final
 
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.handed_on import inside
+from torchlint.flow.memory_handings import inside
 from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.steps_back import STEPS_BACK, Place
 from torchlint.flow.turned_edges import turned_edges

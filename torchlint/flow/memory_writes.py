@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from torchlint.flow import handed_on
+from torchlint.flow import memory_handings
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.forward_walk import ForwardWalk, Use
-from torchlint.flow.handed_on import ANY_DEPTH
+from torchlint.flow.forward_walk import ForwardWalk, ValueUse
+from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
@@ -25,7 +25,7 @@ HANDED: Final = "handed to an unknown function"
 OF_UNKNOWN: Final = "memory of unknown origin is written"
 
 
-class Written(NamedTuple):
+class WrittenMemory(NamedTuple):
     """Memory that is written into."""
 
     roots: tuple[MemoryRoot, ...]
@@ -43,26 +43,26 @@ class MemoryWrites:
     def __init__(self, knowledge: CallKnowledge, roots: MemoryRoots) -> None:
         """Begin with nothing known."""
         self._knowledge, self._roots = knowledge, roots
-        self._known: dict[FunctionGraph, tuple[Written, ...] | None] = {}
+        self._known: dict[FunctionGraph, tuple[WrittenMemory, ...] | None] = {}
 
-    def written_by(self, function: FunctionGraph) -> tuple[Written, ...] | None:
+    def written_by(self, function: FunctionGraph) -> tuple[WrittenMemory, ...] | None:
         """Return what a function writes into, as it sees it; None while it is asked for itself, by recursion."""
         if function not in self._known:
             self._known[function] = None
             self._known[function] = tuple(self._written(lower(function)))
         return self._known[function]
 
-    def _written(self, fn: FunctionGraph) -> Iterator[Written]:
+    def _written(self, fn: FunctionGraph) -> Iterator[WrittenMemory]:
         for write in fn.writes:
             if self._knowledge.value(write.target).must(NUMBER | STRING | SIZE | NONE):
                 continue  # bound anew by ``n += 1``
             node = node_of_write(write)
             place = node.index if node is not write.target else write.at
-            yield Written(self._roots.roots(write.target), node, place)
+            yield WrittenMemory(self._roots.roots(write.target), node, place)
         for call in fn.calls:
             yield from self.written_by_call(call)
 
-    def written_by_call(self, call: Node) -> Iterator[Written]:
+    def written_by_call(self, call: Node) -> Iterator[WrittenMemory]:
         """Yield what a call writes into, as its function sees it."""
         callees = self._knowledge.callees(call)
         for callee in callees:
@@ -73,8 +73,8 @@ class MemoryWrites:
                 continue
             sure = dict.fromkeys(self._from_outside(each.roots, frame) for each in inner if each.is_sure)
             unsure = self._from_outside([root for each in inner if not each.is_sure for root in each.roots], frame)
-            yield from (Written(each, call, call.index) for each in sure if each)
-            yield from [Written(unsure, call, call.index, is_sure=False)] if unsure else []
+            yield from (WrittenMemory(each, call, call.index) for each in sure if each)
+            yield from [WrittenMemory(unsure, call, call.index, is_sure=False)] if unsure else []
         if not callees:
             yield from self._by_library(call)
 
@@ -97,12 +97,12 @@ class MemoryWrites:
             for each in frame.collected(root.node.data) if argument is None else ():
                 yield from self._roots.roots(each, (ANY_DEPTH,))
 
-    def _handed(self, call: Node) -> Iterator[Written]:
-        for each in handed_on.everything_handed(call):
-            yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
+    def _handed(self, call: Node) -> Iterator[WrittenMemory]:
+        for each in memory_handings.everything_handed(call):
+            yield WrittenMemory(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
 
-    def _by_library(self, call: Node) -> Iterator[Written]:
-        if any(each.sort == handed_on.UNFAMILIAR for each in handed_on.handings(self._knowledge, call)):
+    def _by_library(self, call: Node) -> Iterator[WrittenMemory]:
+        if any(each.sort == memory_handings.UNFAMILIAR for each in memory_handings.handings(self._knowledge, call)):
             yield from self._handed(call)
             return
         given = call.arguments
@@ -112,10 +112,10 @@ class MemoryWrites:
                 if node is None and place.isdigit() and int(place) < len(given.positional):
                     node = given.positional[int(place)]
                 if node is not None:
-                    yield Written(self._roots.roots(node), call, call.index)
+                    yield WrittenMemory(self._roots.roots(node), call, call.index)
         yield from self._by_optimizer(call)
 
-    def _by_optimizer(self, call: Node) -> Iterator[Written]:
+    def _by_optimizer(self, call: Node) -> Iterator[WrittenMemory]:
         """Yield what an optimizer of torch was made with, where it takes a step."""
         owner = call.ins[0].ins[0] if call.ins[0].ins else None
         if call.ins[0].data != "step" or owner is None:
@@ -125,7 +125,7 @@ class MemoryWrites:
                 made = reference.made
                 if made is not None and made.op == CALL:
                     for each in made.arguments.all():
-                        yield Written(self._roots.roots(each, (ANY_DEPTH,)), call, call.index)
+                        yield WrittenMemory(self._roots.roots(each, (ANY_DEPTH,)), call, call.index)
 
     # ------------------------------------------------------------------ questions
     def written_after(self, node: Node, until: Node | None = None, *, is_straight: bool = False) -> FlowAnswer:
@@ -156,7 +156,7 @@ class MemoryWrites:
         """
         found: list[FlowAnswer] = []
 
-        def look(use: Use) -> bool:
+        def look(use: ValueUse) -> bool:
             position = use.position
             if not position.held:
                 writes = turned_edges(position.node.fn).writes.get(position.node, ())
@@ -179,7 +179,7 @@ class MemoryWrites:
 _OPPOSITE: Final = {YES: NO, PERHAPS: PERHAPS}
 
 
-def _answer(written: Written, met: FlowAnswer) -> FlowAnswer:
+def _answer(written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
     if met.is_no:
         return met
     if not written.is_sure:
@@ -197,7 +197,7 @@ def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
         is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
         is_written = is_inplace and name.startswith("torch.")
         return ("0", "input", "tensor") if is_written or name in ("numpy.copyto", "numpy.put") else ()
-    if not isinstance(reference, LibraryInstanceRef) or not handed_on.may_be_inplace(reference.name):
+    if not isinstance(reference, LibraryInstanceRef) or not memory_handings.may_be_inplace(reference.name):
         return ()
     made = reference.made
     if made is None or made.op != CALL:

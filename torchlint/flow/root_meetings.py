@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from torchlint.flow.answers import NEVER, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallFrame
-from torchlint.flow.handed_on import ANY_DEPTH
+from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.semantic.graph import Node
 from torchlint.values.asking import ANY_ELEMENT, Path, Selector
 

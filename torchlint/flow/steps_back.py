@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from torchlint.evaluation.class_families import PROPERTIES
-from torchlint.flow import handed_on
+from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.handed_on import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
+from torchlint.flow.memory_handings import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
 from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic import graph as g
@@ -106,7 +106,7 @@ def _attribute(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFram
             inner = knowledge.inside(method, owner, frame)
             yield from _given(method, node, path, inner, frame)
             return
-    if value.may(a.TENSOR | a.ARRAY) and (word in SHARES_MEMORY or word in handed_on.ARRAY_VIEWS):
+    if value.may(a.TENSOR | a.ARRAY) and (word in SHARES_MEMORY or word in memory_handings.ARRAY_VIEWS):
         yield owner, (), frame
     else:
         yield owner, (f".{word}", *path), frame
@@ -307,13 +307,13 @@ def _makes_object(knowledge: CallKnowledge, node: Node) -> bool:
 
 
 def _of_library(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
-    for handing in handed_on.handings(knowledge, node):
+    for handing in memory_handings.handings(knowledge, node):
         if handing.sort == UNFAMILIAR:
             yield made_at(node, path, frame, UNKNOWN)
         elif handing.sort == FRESH or (handing.sort not in (VIEW, MEMBER) and path[:1] in ((), (ANY_DEPTH,))):
             yield made_at(node, path, frame)
         for position, each in enumerate(handing.sources if handing.sort != FRESH else ()):
-            back = path if path[:1] == (ANY_DEPTH,) else handed_on.path_back(handing.sort, path, position)
+            back = path if path[:1] == (ANY_DEPTH,) else memory_handings.path_back(handing.sort, path, position)
             if back is not None:
                 yield each, back, frame
 
