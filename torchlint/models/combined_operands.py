@@ -30,7 +30,7 @@ def combined(asker: Asker, operands: list[Abstract], node: Node, context: Contex
     ``numbers`` says that the operation takes Python numbers, too: an unknown operand is one as likely. Operands that
     are no tensor have a part in the dtype alone.
     """
-    is_proof = asker.oracle is Oracle.PROOF
+    is_proof = asker.oracle in (Oracle.PROOF, Oracle.CLAIMED)
     tensors = [each for each in operands if each.kind & a.TENSOR]
     known = [each for each in tensors if each.kind == a.TENSOR]
     may_be_numbers = numbers and bool(known) and not is_proof
