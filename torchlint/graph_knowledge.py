@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
-from torchlint.evaluation.judged_conversions import Step, judge
+from torchlint.evaluation.judged_conversions import Step, judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion
@@ -501,19 +501,18 @@ class GraphKnowledge(Analysis):
 
     # ------------------------------------------------------------------ reasons
     @_noted
-    def judged(self, call: ast.Call) -> JudgedConversion | None:
-        """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
-        node = self._node(call)
-        found = judge(self._graph[0], node) if node is not None and node.op == CALL else None
+    def judged(self, converted: ast.expr, at: ast.expr) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+        node, place = self._node(converted), self._node(at)
+        found = judge_value(self._graph[0], node, place) if node is not None and place is not None else None
         if found is None:
             return None
         return JudgedConversion(
-            found.detach,
-            found.cpu,
+            found.of_grad,
+            found.of_device,
             found.has_source_of_grad,
             found.has_source_of_device,
             found.is_tensor,
-            found.confidence,
             tuple(map(self._spelled_step, found.why)),
             found.is_met_by_none,
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import called_method, super_method
 from torchlint.evaluation.class_families import PROPERTIES
+from torchlint.evaluation.host_sides import on_side
 from torchlint.models import dispatch
 from torchlint.models.container_methods import CONTAINER_METHODS, CONTAINER_READS
 from torchlint.models.module_results import MODULE_METHODS
@@ -73,7 +74,7 @@ def returned(ev: Evaluator, function: FunctionGraph, path: Path, context: Contex
     for each in function.returns:
         if ev.feasible(each.guards, context):
             is_reached = True
-            value = join(value, ev.value(each.value, path, context))
+            value = join(value, on_side(ev, ev.value(each.value, path, context), each.guards, context))
     if function.end is not None and ev.feasible(function.end.guards, context):
         if not function.returns and is_stub(function):
             return _by_annotation(ev, function, path)

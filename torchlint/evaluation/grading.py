@@ -25,6 +25,13 @@ class Missing(NamedTuple):
     cpu: bool
 
 
+class Levels(NamedTuple):
+    """How sure it is that each half is needed; None for one that is not."""
+
+    grad: Confidence | None
+    device: Confidence | None
+
+
 def missing(value: Abstract, mode: int) -> Missing:
     """Return which halves of a conversion a value may need, in some grad modes."""
     may_hold = bool(value.kind & a.TENSOR)
@@ -60,8 +67,8 @@ def grade(
     *,
     is_called: bool,
     has_written_cpu: bool = False,
-) -> Confidence | None:
-    """Return how sure it is that a conversion fails; None where nothing says that it may.
+) -> Levels:
+    """Return how sure it is that each half of a conversion is needed.
 
     In a file of tests only what its own text shows counts: it has run on the machine of whoever ran it last.
     ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called`` is whether there are any.
@@ -70,21 +77,17 @@ def grade(
     if function.file.is_test:
         value = _shown_by_tests(value, function)
     here, there = missing(value, mode), missing(by_calls, mode_of_calls)
-    levels = []
+    grad = device = None
     if here.detach:
         axis = _Axis(value.grad, value.grad_from, there.detach or not is_called, by_calls.grad)
-        level = _level(axis, function)
-        if has_written_cpu and not value.grad & (_STRONG | _FAIR) and level is not None:
-            level = Confidence.UNPROVEN
-        levels.append(level)
+        grad = _level(axis, function)
+        if has_written_cpu and not value.grad & (_STRONG | _FAIR) and grad is not None:
+            grad = Confidence.UNPROVEN
     if here.cpu:
         axis = _Axis(value.device, value.device_from, there.cpu or not is_called, by_calls.device)
-        levels.append(_level(axis, function))
-    known = [each for each in levels if each is not None]
-    if not known:
-        return None
-    best = max(known)
-    return Confidence.LIKELY if best is Confidence.CERTAIN and value.kind != a.TENSOR else best
+        device = _level(axis, function)
+    most = Confidence.CERTAIN if value.kind == a.TENSOR else Confidence.LIKELY
+    return Levels(*(None if each is None else min(each, most) for each in (grad, device)))
 
 
 def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:

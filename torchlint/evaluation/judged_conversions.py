@@ -1,4 +1,4 @@
-"""A conversion to the host: which halves of it a value needs, how sure that is, and why."""
+"""A value that is to be a number or an array of the host: which halves of the way it needs, how sure that is, and why."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.evaluation import grading, reasons
+from torchlint.evaluation.host_sides import on_side
 from torchlint.semantic.graph import ATTR, CALL, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
@@ -31,71 +32,88 @@ class Step:
 class Judgement:
     """What may be missing before a conversion."""
 
-    detach: bool
-    cpu: bool
+    of_grad: Confidence | None
+    """How sure it is that the value requires grad; None where it does not."""
+    of_device: Confidence | None
     has_source_of_grad: bool
     """Whether something is known that brings a gradient: a leaf, a module, what is named like one."""
     has_source_of_device: bool
     is_tensor: bool
     """Whether the value is a tensor beyond doubt, as far as the code says what it is."""
-    confidence: Confidence
     why: tuple[Step, ...]
     is_met_by_none: bool
     """Whether the project calls the function, and all calls hand over what converts."""
 
+    @property
+    def detach(self) -> bool:
+        """Whether the value may require grad."""
+        return self.of_grad is not None
+
+    @property
+    def cpu(self) -> bool:
+        """Whether the value may be on an accelerator."""
+        return self.of_device is not None
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is that the conversion fails."""
+        return max(each for each in (self.of_grad, self.of_device) if each is not None)
+
 
 def judge(oracles: Oracles, call: Node) -> Judgement | None:
     """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
-    receiver = call.ins[0].ins[0]
-    strict, callers = oracles.strict, oracles.callers
-    value, mode = a.unknown(a.OF_ATTR, receiver), ON | OFF
+    return judge_value(oracles, call.ins[0].ins[0], call)
+
+
+def judge_value(oracles: Oracles, converted: Node, at: Node) -> Judgement | None:
+    """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work."""
+    strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
+    value, mode = a.unknown(a.OF_ATTR, converted), ON | OFF
     is_followed = False
     with strict.question():
-        if not strict.feasible(call.fn.guards.get(call, ()), None):
+        if not strict.feasible(guards, None):
             return None
-        value, mode = strict.value(receiver), strict.mode(call, None)
+        value, mode = on_side(strict, strict.value(converted), guards, None), strict.mode(at, None)
         is_followed = True
-    missing = grading.missing(value, mode)
-    if not any(missing):
+    if not any(grading.missing(value, mode)):
         return None
-    by_calls, modes, is_called = _brought(callers, call, receiver, value, mode)
-    level = grading.grade(
-        value, mode, by_calls, modes, call.fn, is_called=is_called, has_written_cpu=_has_written_cpu(receiver)
+    by_calls, modes, is_called = _brought(callers, at, converted, value, mode)
+    levels = grading.grade(
+        value, mode, by_calls, modes, at.fn, is_called=is_called, has_written_cpu=_has_written_cpu(converted)
     )
-    if level is None:
+    if not any(each is not None for each in levels):
         return None
-    there = grading.missing(by_calls, modes)
+    there = any(grading.missing(by_calls, modes))
+    if not is_followed:
+        levels = grading.Levels(*(None if each is None else Confidence.UNPROVEN for each in levels))
     return Judgement(
-        missing.detach,
-        missing.cpu,
+        levels.grad,
+        levels.device,
         bool(value.grad & _SOURCES),
         bool(value.device & _SOURCES),
         value.kind == a.TENSOR,
-        level if is_followed else Confidence.UNPROVEN,
-        (*_why(strict, receiver, missing), *_told_of_calls(is_called, any(there), is_followed)),
-        is_called and not any(there),
+        (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)),
+        is_called and not there,
     )
 
 
-def _brought(
-    callers: Evaluator, call: Node, receiver: Node, value: Abstract, mode: int
-) -> tuple[Abstract, int, bool]:
+def _brought(callers: Evaluator, at: Node, converted: Node, value: Abstract, mode: int) -> tuple[Abstract, int, bool]:
     """Return what the project's calls bring, in which grad modes, and whether there are any."""
     with callers.question():
-        by_calls, modes = callers.value(receiver), callers.mode(call, None)
-        is_called = bool(callers.callers(call.fn))
+        by_calls, modes = callers.value(converted), callers.mode(at, None)
+        is_called = bool(callers.callers(at.fn))
         if by_calls.kind & a.TENSOR:
             return by_calls, modes, is_called
         return by_calls.but(grad=a.SAFE, device=a.SAFE), modes, True
     return value, mode, False
 
 
-def _why(strict: Evaluator, receiver: Node, missing: grading.Missing) -> tuple[Step, ...]:
+def _why(strict: Evaluator, converted: Node, levels: grading.Levels) -> tuple[Step, ...]:
     found: dict[str, Step] = {}
     with strict.question():
-        for axis, is_missing in ((reasons.GRAD, missing.detach), (reasons.DEVICE, missing.cpu)):
-            if is_missing:
-                for text, node in reasons.steps(strict, receiver, axis):
+        for axis, level in ((reasons.GRAD, levels.grad), (reasons.DEVICE, levels.device)):
+            if level is not None:
+                for text, node in reasons.steps(strict, converted, axis):
                     found.setdefault(text, Step(text, node))
     return tuple(found.values())
 

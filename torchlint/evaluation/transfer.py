@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from torchlint.evaluation import argument_passing, call_effects, call_results, instance_attributes, process_state
+from torchlint.evaluation import (
+    argument_passing,
+    call_effects,
+    call_results,
+    host_sides,
+    instance_attributes,
+    process_state,
+)
 from torchlint.evaluation.network_names import seems_loader
 from torchlint.models import descent, dispatch, inplace_changes, tensor_results, tests_of_values
 from torchlint.semantic import graph as g
@@ -48,7 +55,11 @@ def gamma(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     truth = ev.truth(node.data, context)
     if truth is not None:
         return ev.value(node.ins[0 if truth else 1], path, context)
-    return ev.join_of(node.ins, path, context)
+    sides = [
+        host_sides.on_side(ev, ev.value(each, path, context), ((node.data, answer),), context)
+        for each, answer in zip(node.ins, (True, False), strict=True)
+    ]
+    return join(*sides)
 
 
 def pi(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -1,4 +1,4 @@
-"""What is known of a conversion to the host: which halves of it are missing, how sure that is, and why."""
+"""What is known of a value that is to be a number or an array of the host: what is missing, how sure that is, and why."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ from torchlint.diagnostics.model import Confidence
 
 @dataclass(frozen=True, slots=True)
 class JudgedConversion:
-    """What may be missing before a conversion."""
+    """What may be missing before a conversion to the host."""
 
-    detach: bool
-    cpu: bool
+    of_grad: Confidence | None
+    """How sure it is that the value requires grad; None where it does not."""
+    of_device: Confidence | None
+    """How sure it is that the value is on an accelerator; None where it is not."""
     has_source_of_grad: bool
     """Whether something is known that brings a gradient: a leaf, a module, what is named like one."""
     has_source_of_device: bool
     is_tensor: bool
     """Whether the value is a tensor beyond doubt, as far as the code says what it is."""
-    confidence: Confidence
     why: tuple[str, ...]
     is_met_by_none: bool
     """Whether the project calls the function, and all calls hand over what converts."""
 
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is that the conversion fails; possible where the letter alone is asked for."""
+        known = [each for each in (self.of_grad, self.of_device) if each is not None]
+        return max(known) if known else Confidence.POSSIBLE
 
-NOT_JUDGED: Final = JudgedConversion(False, False, False, False, False, Confidence.POSSIBLE, (), False)
-"""A conversion that is reported by its letter alone."""
+
+NOT_JUDGED: Final = JudgedConversion(None, None, False, False, False, (), False)
+"""A conversion of which nothing is known, or that is proven to work and reported by its letter alone."""

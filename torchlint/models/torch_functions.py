@@ -13,7 +13,7 @@ from torchlint.models.tensor_moves import device_value, place_of
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, of_kind, tensor, unknown
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
-from torchlint.values.references import LibraryInstanceRef
+from torchlint.values.references import AnswerRef, LibraryInstanceRef
 
 Row = Callable[[CallSite, Path], Abstract]
 PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
@@ -215,7 +215,7 @@ _ROWS: Final[dict[str, Row]] = {
 _GIVES: Final[dict[str, Abstract]] = {
     **dict.fromkeys(
         words("""
-            torch.cuda.is_available torch.is_grad_enabled torch.cuda.is_bf16_supported torch.cuda.is_initialized
+            torch.is_grad_enabled torch.cuda.is_bf16_supported torch.cuda.is_initialized
             torch.backends.mps.is_available torch.backends.mps.is_built torch.backends.cudnn.is_available
             torch.xpu.is_available torch.mps.is_available torch.distributed.is_available torch.jit.is_scripting
             torch.accelerator.is_available torch.distributed.is_initialized torch.jit.is_tracing torch.npu.is_available
@@ -223,6 +223,7 @@ _GIVES: Final[dict[str, Abstract]] = {
         """),
         of_kind(a.SCALAR),
     ),
+    "torch.cuda.is_available": of_kind(a.SCALAR, frozenset({AnswerRef("torch.cuda.is_available")})),
     **dict.fromkeys(
         words("""
             torch.cuda.device_count torch.cuda.current_device torch.distributed.get_rank

@@ -344,15 +344,10 @@ class FileContext:
         found = self._expression(node)
         return found is not None and self._analysis.is_called_without_grad(found)
 
-    @property
-    def answers_from_graph(self) -> bool:
-        """Whether values come from the value-flow graph."""
-        return hasattr(self._analysis, "judged")
-
-    def judged(self, call: cst.Call) -> JudgedConversion | None:
-        """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
-        found = self.python(call)
-        if not self.answers_from_graph or not isinstance(found, ast.Call):
+    def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+        node, place = self._expression(converted), self._expression(at)
+        if node is None or place is None:
             return None
         told: JudgedConversion | None = self._analysis.judged(found)  # type: ignore[attr-defined]
         return told

@@ -53,6 +53,8 @@ class Presumption(IntEnum):
     """Methods that a framework calls are given what it is documented to give: ``__getitem__`` an index."""
     GRAD_MODE = 7
     """Grad mode is on where nobody switches it off; whoever calls a module of others may."""
+    ONE_ACCELERATOR = 8
+    """Without CUDA there is no accelerator, in a file that names no other."""
 
 
 class Asker(Protocol):

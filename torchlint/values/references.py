@@ -122,6 +122,17 @@ class ConstantRef(NamedTuple):
         return self
 
 
+class AnswerRef(NamedTuple):
+    """What a function of a library says of the machine, by its name: ``torch.cuda.is_available``."""
+
+    name: str
+    sort: str = "constant"
+
+    def widened(self) -> AnswerRef:
+        """Return it."""
+        return self
+
+
 class SuperRef(NamedTuple):
     """``super()`` in a method of a class, called on one of some objects."""
 
@@ -144,5 +155,6 @@ Reference = (
     | LibraryInstanceRef
     | PartialRef
     | ConstantRef
+    | AnswerRef
     | SuperRef
 )

@@ -11,28 +11,14 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import (
-    NOT_JUDGED,
-    UNKNOWN,
-    Device,
-    Draft,
-    FileContext,
-    Grad,
-    JudgedConversion,
-    Kind,
-    Mode,
-    Reason,
-    Value,
-)
+from torchlint.rules.api import NOT_JUDGED, UNKNOWN, Device, Draft, FileContext, JudgedConversion, Kind, Value
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.shown_code import brief, in_a_line
 from torchlint.rules.evidence.tensor_proof import is_proven, is_tensor
 from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.host_branches import host_test
-from torchlint.rules.host.provenance import Doubts, Grade, grade, nothing_known
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:
@@ -99,8 +85,7 @@ class Conversion:
     value: Value
     detach: bool
     cpu: bool
-    judged: JudgedConversion | None = None
-    """What the graph says of it, where the graph is asked."""
+    judged: JudgedConversion
 
     @property
     def missing(self) -> str:
@@ -110,15 +95,9 @@ class Conversion:
     @property
     def code(self) -> str:
         """The code of the strongest rule that the conversion breaks: one finding a conversion."""
-        if self.judged is not None:
-            if self.detach and self.judged.has_source_of_grad:
-                return "TNS101"
-            return "TNS102" if self.cpu and self.judged.has_source_of_device else "TNS103"
-        if self.detach and self.value.grad & Grad.ATTACHED:
+        if self.detach and self.judged.has_source_of_grad:
             return "TNS101"
-        if self.cpu and self.value.device & Device.ACCELERATOR:
-            return "TNS102"
-        return "TNS103"
+        return "TNS102" if self.cpu and self.judged.has_source_of_device else "TNS103"
 
 
 def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
@@ -133,11 +112,8 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
     value = context.value(receiver)
     if not _may_be_torch(node, receiver, value, context):
         return None
-    judged = context.judged(node)
-    if context.answers_from_graph:
-        detach, cpu = (judged.detach, judged.cpu) if judged is not None else (False, False)
-    else:
-        detach, cpu = _lacking(receiver, value, context)
+    judged = context.judged(receiver, node) or NOT_JUDGED
+    detach, cpu = judged.of_grad is not None, judged.of_device is not None
     words = set(_chain_words(receiver))
     if context.settings.strict:
         detach |= "detach" not in words
@@ -147,29 +123,7 @@ def conversion(node: cst.Call, context: FileContext) -> Conversion | None:
         cpu &= "cpu" not in words and not _to_cpu(receiver)
     if not detach and not cpu:
         return None
-    if context.answers_from_graph:
-        return Conversion(node, attribute, value, detach, cpu, judged or NOT_JUDGED)
-    return Conversion(node, attribute, _as_presumed(receiver, value, context), detach, cpu)
-
-
-def _as_presumed(receiver: cst.BaseExpression, value: Value, context: FileContext) -> Value:
-    """Return a value with the reasons that are left once code is called as such code mostly is.
-
-    The first reason for a doubt may be one that is presumed away, beside another that is not.
-    """
-    if context.settings.strict:
-        return value
-    presumed = context.presumed_value(receiver)
-    return value.having(
-        why_grad=_left(value.why_grad, presumed.why_grad, context),
-        why_device=_left(value.why_device, presumed.why_device, context),
-    )
-
-
-def _left(reason: Reason | None, presumed: Reason | None, context: FileContext) -> Reason | None:
-    """Return the reason that is presumed where both begin in this file, or nothing is left of a doubt."""
-    starts = [each.start for each in (reason, presumed) if each is not None]
-    return presumed if all(each is not None and context.holds(each) for each in starts) else reason
+    return Conversion(node, attribute, value, detach, cpu, judged)
 
 
 def _is_force_false(arg: cst.Arg) -> bool:
@@ -218,93 +172,6 @@ def _may_be_torch(call: cst.Call, receiver: cst.BaseExpression, value: Value, co
     return context.may_be_torch(place)
 
 
-def _lacking(receiver: cst.BaseExpression, value: Value, context: FileContext) -> tuple[bool, bool]:
-    """Return whether ``.detach()`` and whether ``.cpu()`` may be missing where code is called as such code mostly is.
-
-    In strict settings: where it is called in any way.
-    """
-    detach = value.may_require_grad and bool(context.mode(receiver) & Mode.ON)
-    cpu = value.may_be_on_accelerator
-    if context.settings.strict or not (detach or cpu):
-        return detach, cpu
-    if detach and context.is_test:  # it has run: one that always raises would not be kept
-        detach = shows_grad(value, context)
-    if cpu and not (_shows_accelerator(value, context) if context.is_test else value.device & Device.ACCELERATOR):
-        cpu = context.speaks_of_accelerators(receiver)
-    if not (detach or cpu):  # before the file is looked at once more
-        return False, False
-    presumed = context.presumed_value(receiver)
-    detach &= presumed.may_require_grad and bool(context.presumed_mode(receiver) & Mode.ON)
-    cpu &= presumed.may_be_on_accelerator
-    return detach, cpu
-
-
-def _rests_on_others(reason: Reason) -> bool:
-    """Whether a reason has a step outside the function's own text."""
-    return any(step.weak for step in reason.chain())
-
-
-def shows_grad(value: Value, context: FileContext) -> bool:
-    """Whether the function's own text shows that the value may require grad.
-
-    What a network from outside of the function computes does so only where its callers have not switched grad mode off.
-    """
-    reason = value.why_grad
-    if not value.grad & Grad.ATTACHED or reason is None or _rests_on_others(reason):
-        return False
-    return not any(_is_of_module_from_outside(step.node, context) for step in reason.chain())
-
-
-def _is_computed_from_module(value: Value, reason: Reason, context: FileContext) -> bool:
-    """Whether a value has a graph because a module computed it in a function, which may be called without grad mode.
-
-    Code is run, and what always raises is repaired at once: of such findings in current code few were true.
-    """
-    if "torch.nn.Parameter" in value.instance:
-        return False
-    steps = (step.node for step in reason.chain() if step.of_module)
-    return any(each is None or not context.holds(each) or _is_of_module_from_outside(each, context) for each in steps)
-
-
-def _may_have_no_graph(value: Value, reason: Reason, context: FileContext) -> bool:
-    """Whether callers, or a context of which too little is known, may have switched grad mode off."""
-    return _is_computed_from_module(value, reason, context) or _may_run_without_grad(reason, context)
-
-
-def _may_run_without_grad(reason: Reason, context: FileContext) -> bool:
-    """Whether grad mode may be on or off where the graph begins: what a context makes of it is not known."""
-    steps = (step.node for step in reason.chain() if isinstance(step.node, ast.expr) and context.holds(step.node))
-    return any(context.mode(each) == Mode.ON | Mode.OFF for each in steps)
-
-
-def _is_of_module_from_outside(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether a call in a function is one of a module that the function did not make."""
-    if not isinstance(node, ast.Call) or not context.holds(node) or isinstance(node.func, ast.Call):
-        return False
-    function = context.function_around(node)
-    if function is None or not context.value(node.func).must(Kind.MODULE):
-        return False
-    if not isinstance(node.func, ast.Name) or context.scope_that_binds(node.func) is not function:
-        return True
-    made = bindings_of(node.func, context)
-    return not made or not all(isinstance(each.value, ast.Call) for each in made)
-
-
-def _is_left_open_elsewhere(step: Reason, context: FileContext) -> bool:
-    """Whether a reason begins in another file, at an argument or at a device of which nothing is known."""
-    if step.node is None or context.holds(step.node):
-        return False
-    return step.unknown_device or isinstance(step.node, ast.arg)
-
-
-def _shows_accelerator(value: Value, context: FileContext) -> bool:
-    """Whether the value may be on an accelerator by more than what another file leaves open: an argument, a device."""
-    steps = value.why_device.chain() if value.why_device is not None else ()
-    start = next((step for step in steps if step.node is not None), None)
-    is_elsewhere = start is not None and _is_left_open_elsewhere(start, context)
-    return value.device == Device.ACCELERATOR or (bool(value.device & Device.ACCELERATOR) and not is_elsewhere)
-
-
 # ---------------------------------------------------------------------- what is said
 def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Callable[..., Iterator[Draft]]:
     """Make the check of one of the three rules: it speaks where its code is the strongest."""
@@ -312,29 +179,25 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
     def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         found = conversion(node, context)
         if found is not None and found.code == code:
-            why = found.judged.why if found.judged is not None else ()
-            if found.judged is None:
-                why = (
-                    *context.why(found.value.why_grad if found.detach else None),
-                    *context.why(found.value.why_device if found.cpu else None),
-                )
-            told = graded(found, context)
-            sure, why = told.confidence, (*why, *told.steps)
+            sure, told = graded(found, context)
+            why = (*found.judged.why, *told)
             if not why:
-                why = (nothing_known(brief(found.attribute.value, context), context.row(found.attribute)),)
+                row = context.row(found.attribute)
+                receiver = brief(found.attribute.value, context)
+                why = (f"nothing is known of `{receiver}`: it was not followed further, line {row}",)
             yield Draft(
                 found.attribute.attr,
                 message(found, context),
                 sure,
-                tuple(dict.fromkeys(why)),
+                why,
                 repair(found, context),
-                _severity(found, told),
+                _severity(found, sure),
             )
 
     return check
 
 
-def _severity(found: Conversion, told: Grade) -> Severity:
+def _severity(found: Conversion, sure: Confidence) -> Severity:
     """Judge what happens: nothing as the code stands, where a look at it shows that it runs.
 
     So it does where the copy to the host is written and nothing requires grad: who thought of devices has run the line,
@@ -342,61 +205,29 @@ def _severity(found: Conversion, told: Grade) -> Severity:
     converts. Of 62 findings of the first kind in current releases 6 were worth a change, of 10 of the second none, so
     a gate is not to stop at them.
     """
-    if told.confidence is Confidence.CERTAIN:
+    if sure is Confidence.CERTAIN:
         return Severity.ERROR
-    is_unknown = found.code == "TNS103" and not found.cpu and not found.value.grad & Grad.ATTACHED
-    runs = told.is_met_by_none or (is_unknown and told.confidence <= Confidence.POSSIBLE)
+    is_unknown = found.code == "TNS103" and not found.cpu
+    runs = found.judged.is_met_by_none or (is_unknown and sure <= Confidence.POSSIBLE)
     return Severity.LEGACY if runs else Severity.WARNING
 
 
-def graded(found: Conversion, context: FileContext) -> Grade:
-    """Return how sure the fault is: certain only where this function's own text leaves no other reading.
+def graded(found: Conversion, context: FileContext) -> tuple[Confidence, tuple[str, ...]]:
+    """Return how sure the fault is, with the steps that this adds to the reason.
 
-    Without a source of the fault it is what :mod:`torchlint.rules.host.provenance` makes of its way here.
+    On the host's side of code that tells the host from an accelerator the gradient alone counts.
     """
-    value = found.value
-    mixed = context.uses_other_frameworks
-    if found.judged is not None:
-        if context.settings.strict or (mixed and not found.judged.is_tensor):
-            return Grade(min(Confidence.POSSIBLE, found.judged.confidence))
-        return Grade(found.judged.confidence, (), found.judged.is_met_by_none)
-    if found.code == "TNS103":
-        if (told := _told_apart(found, context)) is not None:
-            return told
-        return grade(Doubts(found.detach, found.cpu, value.why_grad, value.why_device), found.call, context)
-    if mixed and not value.is_tensor:
-        return Grade(Confidence.POSSIBLE)
-    if found.code == "TNS101" and not context.settings.strict and context.is_called_without_grad(found.call):
-        return Grade(Confidence.UNPROVEN)
-    only = value.grad == Grad.ATTACHED if found.code == "TNS101" else value.device == Device.ACCELERATOR
-    reason = value.why_grad if found.code == "TNS101" else value.why_device
-    is_own = reason is not None and not _rests_on_others(reason)
-    if only and value.is_tensor and is_own and (found.code != "TNS101" or shows_grad(value, context)):
-        return Grade(Confidence.CERTAIN)
-    if found.code == "TNS102" and (told := _told_apart(found, context)) is not None:
-        return told
-    if reason is not None and any(step.named or step.perhaps_frozen for step in reason.chain()):
-        return Grade(Confidence.POSSIBLE)
-    if found.code == "TNS101" and reason is not None and _may_have_no_graph(value, reason, context):
-        return Grade(Confidence.POSSIBLE)
-    if found.code == "TNS102" and not _shows_accelerator(value, context):
-        return Grade(Confidence.POSSIBLE)
-    return Grade(Confidence.LIKELY)
-
-
-def _told_apart(found: Conversion, context: FileContext) -> Grade | None:
-    """Grade a conversion on the host's side of code that tells it from an accelerator: by the gradient alone."""
+    judged = found.judged
+    if context.settings.strict or (context.uses_other_frameworks and not judged.is_tensor):
+        return min(Confidence.POSSIBLE, judged.confidence), ()
     place = context.python(found.call)
-    if not found.cpu or context.settings.strict or not isinstance(place, ast.Call):
-        return None
+    if judged.confidence is Confidence.CERTAIN or not found.cpu or not isinstance(place, ast.Call):
+        return judged.confidence, ()
     test = host_test(place, context)
     if test is None:
-        return None
+        return judged.confidence, ()
     told = f"`{in_a_line(test)}` tells the host from an accelerator, line {test.lineno}"
-    if not found.detach:
-        return Grade(Confidence.UNPROVEN, (told,))
-    judged = grade(Doubts(True, False, found.value.why_grad, None), found.call, context)
-    return Grade(judged.confidence, (*judged.steps, told), judged.is_met_by_none)
+    return judged.of_grad or Confidence.UNPROVEN, (told,)
 
 
 def missing_calls(found: Conversion) -> str:

@@ -89,7 +89,7 @@ from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.host.host_conversions import computes_loss, shows_grad
+from torchlint.rules.host.host_conversions import computes_loss
 
 _MODULES = frozenset({"math", "cmath"})
 _WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
@@ -161,7 +161,7 @@ def _converted(
     node: cst.BaseExpression, at: cst.CSTNode, given: list[cst.BaseExpression], context: FileContext
 ) -> Iterator[Draft]:
     """Report those of some values that require grad: each is asked for its number."""
-    live = [(each, sure) for each in given if (sure := _requires_grad(each, context)) is not None]
+    live = [(each, sure) for each in given if (sure := _requires_grad(each, node, context)) is not None]
     if not live:
         return
     first = live[0][0]
@@ -203,7 +203,7 @@ def _gathered(node: cst.Call, elements: cst.List | cst.Tuple, context: FileConte
     names = context.names(node.func) if any(_asks_for_grad(each) for each in leaves) else frozenset[str]()
     if names != {"torch.tensor"}:
         return
-    live = [(each, sure) for each in leaves if (sure := _requires_grad(each, context)) is not None]
+    live = [(each, sure) for each in leaves if (sure := _requires_grad(each, node, context)) is not None]
     if not live:
         return
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
@@ -275,8 +275,10 @@ def _may_be_live(node: cst.BaseExpression, context: FileContext) -> bool:
     return isinstance(asked, ast.expr) and _may_have_source(asked, context)
 
 
-def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence | None:
-    """Return how sure it is that a value requires grad where it stands; None where there is no source of that."""
+def _requires_grad(
+    node: cst.BaseExpression, at: cst.BaseExpression, context: FileContext
+) -> Confidence | None:
+    """Return how sure it is that a value requires grad where a number is asked for; None where there is no source of that."""
     if not _may_be_live(node, context):
         return None
     value = context.value(node)
@@ -288,12 +290,8 @@ def _requires_grad(node: cst.BaseExpression, context: FileContext) -> Confidence
         return Confidence.CERTAIN if is_sure else Confidence.LIKELY
     if isinstance(place, ast.Name) and context.works_with_torch and _is_summed_up(place, context):
         return Confidence.LIKELY
-    if not value.is_tensor or not value.grad & Grad.ATTACHED or (context.is_test and not shows_grad(value, context)):
-        return None
-    if not context.presumed_value(node).may_require_grad or not context.presumed_mode(node) & Mode.ON:
-        return None
-    is_sure = value.grad == Grad.ATTACHED and shows_grad(value, context) and context.mode(node) == Mode.ON
-    return Confidence.CERTAIN if is_sure else Confidence.LIKELY
+    judged = context.judged(node, at) if value.is_tensor else None
+    return judged.of_grad if judged is not None and judged.has_source_of_grad else None
 
 
 def _is_differentiated(name: ast.Name, context: FileContext) -> bool:
