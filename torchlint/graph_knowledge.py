@@ -24,6 +24,7 @@ from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.program.project_texts import HOLDS, Question, ask
 from torchlint.inference.query import Analysis
+from torchlint.models.tensor_moves import place_of
 from torchlint.semantic.graph import (
     CALL,
     PI,
@@ -171,7 +172,8 @@ def _grad(said: Abstract) -> Grad:
 
 
 def _device(said: Abstract) -> Device:
-    found, evidence = 0, said.device
+    is_text = said.must(a.STRING) and any(isinstance(each, ConstantRef) for each in said.references)
+    found, evidence = 0, place_of(said, None)[0] if is_text else said.device
     if evidence & _ON_ACCELERATOR:
         found |= Device.ACCELERATOR
     if evidence & ~_ON_ACCELERATOR & ~a.SAFE:
@@ -341,7 +343,7 @@ class GraphKnowledge(Analysis):
             oracles = self._graph[0]
             said = (oracles.strict if self._is_presuming else oracles.claimed).ask(node, path)
             proof = said if self._is_presuming else oracles.proof.ask(node, path)
-            known = said is not None and proof is not None
+            known = said is not None and proof is not None and said.kind  # code that stands there has run somewhere
             self._values[key] = GraphValue(self, node, path, proof, said) if known else UNKNOWN  # type: ignore[arg-type]
         return self._values[key]
 

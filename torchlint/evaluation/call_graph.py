@@ -5,6 +5,7 @@ A call through ``submit``, ``map``, ``partial``, a hook, a collate function or a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -133,8 +134,6 @@ def bound(ev: Evaluator, method: FunctionGraph, owner: Abstract, call: Node) -> 
 def called_method(ev: Evaluator, reference: InstanceRef) -> FunctionGraph | None:
     """Return the method that calling an object runs."""
     family = ev.family(reference.cls)
-    if family.is_module or family.is_open:
-        return family.method("forward") or family.method("__call__")
     return family.method("__call__") or family.method("forward")
 
 
@@ -144,7 +143,8 @@ def super_method(ev: Evaluator, cls: object, owner: Reference, word: str) -> Fun
 
     assert isinstance(cls, ClassGraph)
     family = ev.family(owner.cls if isinstance(owner, InstanceRef | ClassRef) else cls)
-    return family.method_after(cls, word)
+    found = family.method_after(cls, word)
+    return family.method("forward") if found is None and word == "__call__" else found
 
 
 def argument_of(callee: Callee, parameter: FormalParameter) -> Node | None:
@@ -217,6 +217,8 @@ def _handed(strict: Evaluator, files: list[ModuleGraph], word: str, function: Fu
     found: list[CallerSite] = []
     for file in files:
         for mention in file.mentions.get(word, ()):
+            if not _may_mean(strict, file, mention.name, function):
+                continue
             node = file.node_of(mention.node)
             if node is None or node.op != CALL:
                 return None
@@ -225,6 +227,16 @@ def _handed(strict: Evaluator, files: list[ModuleGraph], word: str, function: Fu
                 return None
             found += sites
     return found
+
+
+def _may_mean(strict: Evaluator, file: ModuleGraph, name: ast.Name | ast.Attribute, function: FunctionGraph) -> bool:
+    """Whether a name that is handed over may stand for a function: one that has no owner is known to, if it does."""
+    node = file.node_of(name)
+    value = strict.value(node) if node is not None else a.BOTTOM
+    if any(isinstance(each, FunctionRef | MethodRef) and each.function is function for each in value.references):
+        return True
+    is_open = isinstance(name, ast.Attribute) or function.decorated is not None
+    return is_open and not value.references and bool(value.kind & a.OTHER)
 
 
 def callees_of_handed(strict: Evaluator, call: Node) -> list[Node]:

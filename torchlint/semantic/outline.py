@@ -49,6 +49,7 @@ class Mention(NamedTuple):
     """The syntax of the function that it stands in."""
     node: ast.expr
     """The call that it is an argument of; else the name or attribute itself."""
+    name: ast.Name | ast.Attribute
 
 
 class WrittenScope(NamedTuple):
@@ -146,7 +147,7 @@ class _Walk:
         """Note a name that is handed over or stored."""
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             word = node.id if isinstance(node, ast.Name) else node.attr
-            self.found.mentions.setdefault(word, []).append(Mention(owner, place))
+            self.found.mentions.setdefault(word, []).append(Mention(owner, place, node))
 
 
 def _function(walk: _Walk, node: AnyFunction, owner: ast.AST, cls: ast.ClassDef | None) -> None:
