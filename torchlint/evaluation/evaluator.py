@@ -39,6 +39,7 @@ from torchlint.values.abstract import (
     OF_MODE,
     OPTION,
     SAFE,
+    SURE,
     Abstract,
     join,
     unknown,
@@ -298,6 +299,8 @@ class Evaluator:
         return (
             process_state.USUAL_DTYPE.dtype if node.state is None else self.value(node.state.dtype, (), context).dtype
         )
+        if not process_state.is_for_callers(self, node, context):
+            return value.but(grad=value.grad & ~(SURE | MODULE_OUT | OPTION) | OF_MODE | SAFE)
 
     # ------------------------------------------------------------------ objects
     def elements(self, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -12,6 +12,7 @@ from torchlint.semantic.graph import (
     DTYPE,
     EFFECT,
     EITHER,
+    ENTER,
     ENTRY,
     GAMMA,
     GRAD,
@@ -30,14 +31,15 @@ from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
 from torchlint.values.asking import OFF, ON, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
-from torchlint.values.references import ConstantRef, FunctionRef
+from torchlint.values.references import ConstantRef, FunctionRef, InstanceRef, LibraryInstanceRef
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
 
 _GRAD_ON: Final = a.of_kind(a.SCALAR, frozenset({ConstantRef(True, bool)}))
 _GRAD_OFF: Final = a.of_kind(a.SCALAR, frozenset({ConstantRef(False, bool)}))
-_BY_MODES: Final = {ON: _GRAD_ON, OFF: _GRAD_OFF, ON | OFF: join(_GRAD_ON, _GRAD_OFF)}
+_BY_MODES: Final = {ON: _GRAD_ON, OFF: _GRAD_OFF, ON | OFF: join(_GRAD_ON, _GRAD_OFF).but(grad=a.OF_PARAM)}
+"""Where callers decide, and no text of the function does, the variable has the evidence of a parameter."""
 HOST: Final = Abstract(a.DEVICE, 0, a.SAFE, 0, 0)
 _SOME_DEVICE: Final = Abstract(a.DEVICE, 0, a.SAFE | a.OF_MODE, 0, 0)
 USUAL_DTYPE: Final = Abstract(a.DTYPE, 0, 0, a.FLOAT32, 0)
@@ -66,6 +68,11 @@ def modes_in(value: Abstract) -> int:
 def of_modes(modes: int) -> Abstract:
     """Return the value of the variable for some grad modes."""
     return _BY_MODES[modes]
+
+
+def is_for_callers(ev: Evaluator, node: Node, context: Context | None) -> bool:
+    """Whether callers, and no text of the function, decide on grad mode at a node."""
+    return node.state is None or ev.value(node.state.grad, (), context).grad != 0
 
 
 def is_made_here(node: Node) -> bool:
@@ -135,8 +142,10 @@ def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstra
 
 def _by_decorators(ev: Evaluator, function: FunctionGraph) -> Abstract | None:
     """Return the grad mode that a decorator enters a function with: one of torch, or one of the project that uses it."""
+    if function.is_async:  # the decorator is done when the coroutine is made
+        return None
     for each in function.decorators:
-        found = grad_modes.entered(ev, GRAD, each, None) or _by_project(ev, each, function)
+        found = _entered(ev, GRAD, each, None) or _by_project(ev, each, function)
         if found is not None:
             return found
     return None
@@ -176,24 +185,44 @@ def _entered(ev: Evaluator, variable: str, manager: Node, context: Context | Non
     """Return what a context manager makes of a process variable; None where it leaves it alone."""
     if manager.op in (GAMMA, PHI, EITHER):
         return _entered_either(ev, variable, manager, context)
-    found = grad_modes.entered(ev, variable, manager, context)
+    found = grad_modes.entered(ev, variable, manager, context) or _entered_object(ev, variable, manager, context)
     if found is not None or manager.op != CALL:
         return found
     for callee in ev.callees(manager, context):
         inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
         function = lower(callee.function)
         if "contextmanager" in function.signs or "asynccontextmanager" in function.signs:
-            exits: list[FunctionExit] = function.yields
-        elif callee.is_constructor and function.cls is not None:
-            starts = ev.family(function.cls).method("__enter__")
-            exits = exits_of(lower(starts)) if starts is not None else []
-            inner = ev.enter(None, starts, None, callee.receiver) if starts is not None else inner
-        else:
-            continue
-        for each in exits:
-            if (variable_node := getattr(each.state, variable)).op != ENTRY:
-                return ev.value(variable_node, (), inner)
+            for each in function.yields:
+                if (left := getattr(each.state, variable)).op != ENTRY:
+                    return ev.value(left, (), inner)
     return None
+
+
+def _entered_object(ev: Evaluator, variable: str, manager: Node, context: Context | None) -> Abstract | None:
+    """Return what an object of the project, or a stack that was filled elsewhere, makes of a process variable."""
+    owner, found = ev.value(manager, (), context), BOTTOM
+    for reference in owner.references:
+        if isinstance(reference, LibraryInstanceRef) and reference.name.endswith("ExitStack"):
+            made = reference.made
+            if variable == GRAD and made is not None and made.fn is not manager.fn and _fills_stack(made.fn):
+                found = join(found, grad_modes.GRAD_EITHER)
+        if not isinstance(reference, InstanceRef):
+            continue
+        starts = ev.family(reference.cls).method("__enter__")
+        if starts is None:
+            names = filter(grad_modes.is_switch, ev.family(reference.cls).libraries if variable == GRAD else ())
+            found = join(found, next((grad_modes.mode_of(each, None) for each in names), BOTTOM))
+            continue
+        inner = ev.enter(None, starts, None, owner.but(references=frozenset({reference})))
+        for each in exits_of(lower(starts)):
+            found = join(found, ev.value(getattr(each.state, variable), (), inner))
+        if all(getattr(each.state, variable).op == ENTRY for each in exits_of(starts)):
+            return None
+    return found if found.kind else None
+
+
+def _fills_stack(function: FunctionGraph) -> bool:
+    return any(each.arguments.spelled.endswith(".enter_context") for each in lower(function).calls)
 
 
 def _entered_either(ev: Evaluator, variable: str, manager: Node, context: Context | None) -> Abstract | None:
@@ -217,7 +246,7 @@ def after(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     """Return a process variable after a call."""
     before, call = node.ins
     variable = str(node.data)
-    found = grad_modes.after_call(ev, variable, call, context)
+    found = grad_modes.after_call(ev, variable, call, context) or _by_hand(ev, variable, call, context)
     if found is not None:
         return found
     value = ev.value(before, path, context)
@@ -233,6 +262,25 @@ def after(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
         for state in states.values():
             left = join(left, _left_as(ev, state, variable, inner))
     return left if left.kind else value
+
+
+def _by_hand(ev: Evaluator, variable: str, call: Node, context: Context | None) -> Abstract | None:
+    """Return a process variable after ``guard.__enter__()``, ``guard.__exit__()``, ``stack.enter_context(guard)``."""
+    function = call.ins[0]
+    if function.op != ATTR:
+        return None
+    owner = function.ins[0]
+    if function.data == "__enter__":
+        return _entered(ev, variable, owner, context)
+    if function.data == "__exit__" and _entered(ev, variable, owner, context) is not None:
+        start = entry_node(call.fn, variable)
+        return ev.value(start, (), context) if start is not None else _usual(variable)
+    while owner.op in (EFFECT, PI):
+        owner = owner.ins[0]
+    given = call.arguments.positional
+    if function.data == "enter_context" and owner.op == ENTER and given:  # until its own `with` ends
+        return _entered(ev, variable, given[0], context)
+    return None
 
 
 def _left_as(ev: Evaluator, state: ProcessState, variable: str, inner: Context) -> Abstract:

@@ -32,7 +32,7 @@ def is_switch(name: str) -> bool:
     return word in _SWITCHES and package.partition(".")[0] == "torch"
 
 
-def _mode_of(name: str, site: CallSite | None) -> Abstract:
+def mode_of(name: str, site: CallSite | None) -> Abstract:
     """Return the grad mode that a manager makes; ``site`` is the call that made it, None for a bare decorator."""
     word = name.rpartition(".")[2]
     if word in ("no_grad", "_AutoDispatchBelowAutograd"):
@@ -70,9 +70,9 @@ def entered(asker: Asker, variable: str, manager: Node, context: Context | None)
     for each in value.references:
         if isinstance(each, LibraryInstanceRef) and is_switch(each.name):
             site = CallSite(asker, each.made, each.context) if each.made is not None else None
-            found.append(_mode_of(each.name, site))
+            found.append(mode_of(each.name, site))
         elif isinstance(each, LibraryRef) and is_switch(each.name) and manager.op != CALL:
-            found.append(_mode_of(each.name, None))
+            found.append(mode_of(each.name, None))
         else:
             found.append(None)
     return _joined(found)
@@ -85,7 +85,7 @@ def _of_maker(variable: str, maker: Abstract, site: CallSite) -> Abstract | None
         if not isinstance(each, LibraryRef):
             return None
         if variable == GRAD:
-            found.append(_mode_of(each.name, site) if is_switch(each.name) else None)
+            found.append(mode_of(each.name, site) if is_switch(each.name) else None)
         else:
             found.append(_device(site) if each.name == "torch.device" else None)
     return _joined(found)
@@ -136,7 +136,7 @@ def _set_by(word: str, variable: str, site: CallSite) -> Abstract | None:
     if word not in _SETTERS[variable]:
         return None
     if variable == GRAD:
-        return _mode_of(word, site)
+        return mode_of(word, site)
     if variable == DEVICE_VARIABLE:
         return _device(site) if word == "set_default_device" else _device_of_type(site)
     given = site.value(0, "d") or site.value(0, "t")
