@@ -69,6 +69,19 @@ _CLAIMED: Final = frozenset({Presumption.ANNOTATION, Presumption.KEPT, Presumpti
 Key = tuple[Node, Path, Context | None]
 
 
+class _Active:
+    """A value that is being computed."""
+
+    __slots__ = ("index", "is_read", "present")
+
+    def __init__(self, index: int, present: Abstract) -> None:
+        self.index = index
+        self.present = present
+        """The approximation that those get who ask for it meanwhile."""
+        self.is_read = False
+        """Whether somebody did, in this round."""
+
+
 class BudgetError(Exception):
     """A question needs more steps than it is given; nothing partial is kept."""
 
@@ -82,8 +95,13 @@ class Evaluator:
         self.steps = 0
         self._done: dict[Key, tuple[Abstract, int]] = {}
         """Values, each with the bits of what it rests on: see :attr:`Program.touched`."""
-        self._active: dict[Key, tuple[int, list[Abstract]]] = {}
+        self._active: dict[Key, _Active] = {}
         self._partial: dict[Key, tuple[Abstract, int]] = {}
+        """Values that rest on one that is being computed, each with the lowest index of those."""
+        self._approximations: dict[Key, Abstract] = {}
+        """What these were in the round before."""
+        self._has_changed = False
+        """Whether somebody was given an approximation, in this round, that was not yet the value."""
         self._trail: list[Key] = []
         self._low = _INFINITE
 
@@ -110,6 +128,8 @@ class Evaluator:
     def _forget_partial(self) -> None:
         self._active.clear()
         self._partial.clear()
+        self._approximations.clear()
+        self._has_changed = False
         self._trail.clear()
         self._low = _INFINITE
 
@@ -129,8 +149,9 @@ class Evaluator:
             return done[0]
         active = self._active.get(key)
         if active is not None:
-            self._low = min(self._low, active[0])
-            return active[1][0]
+            self._low = min(self._low, active.index)
+            active.is_read = True
+            return active.present
         partial = self._partial.get(key)
         if partial is not None:
             self._low = min(self._low, partial[1])
@@ -160,37 +181,37 @@ class Evaluator:
             raise BudgetError
         outer, mark, program = self._low, len(self._trail), self.program
         touched_before, program.touched = program.touched, node.fn.file.bit
-        present = [BOTTOM]
-        self._active[key] = index, present
-        rounds = 0
+        entry = self._active[key] = _Active(index, self._approximations.get(key, BOTTOM))
+        has_changed, rounds = self._has_changed, 0
         while True:
             self.steps += 1
-            self._low = _INFINITE
-            value = transfer.TRANSFER[node.op](self, node, path, context)
+            self._low, self._has_changed, entry.is_read = _INFINITE, False, False
+            value = join(entry.present, transfer.TRANSFER[node.op](self, node, path, context))
             low = self._low
-            if low > index:
-                self._done[key] = value, program.touched
+            if entry.is_read and value.key() != entry.present.key():
+                self._has_changed = True
+            if low != index or not self._has_changed:
                 break
-            if low < index:
-                self._partial[key] = (value, low)
-                self._trail.append(key)
-                break
-            value = join(present[0], value)
             rounds += 1
-            if rounds > _MOST_ROUNDS:
-                value = value.plain()
-            stable = value.key() == present[0].key()
-            members = self._trail[mark:]
+            entry.present = value.plain() if rounds > _MOST_ROUNDS else value
+            for each in self._trail[mark:]:
+                self._approximations[each] = self._partial.pop(each)[0]
             del self._trail[mark:]
-            if stable:
-                for each in members:
-                    self._done[each] = self._partial.pop(each)[0], program.touched
-                self._done[key] = value, program.touched
-                low = _INFINITE
-                break
-            for each in members:
-                self._partial.pop(each, None)
-            present[0] = value
+        if low < index:  # it rests on what still changes, and so does all that rests on it
+            for each in self._trail[mark:]:
+                known = self._partial[each]
+                if known[1] > low:
+                    self._partial[each] = known[0], low
+            self._partial[key] = value, low
+            self._trail.append(key)
+            self._has_changed |= has_changed
+        else:
+            for each in self._trail[mark:]:
+                self._done[each] = self._partial.pop(each)[0], program.touched
+                self._approximations.pop(each, None)
+            del self._trail[mark:]
+            self._done[key] = value, program.touched
+            self._has_changed, low = has_changed, _INFINITE
         del self._active[key]
         self._low = min(outer, low)
         program.touched |= touched_before
@@ -284,6 +305,8 @@ class Evaluator:
             return value.detached()
         if not self.presumes(Presumption.GRAD_MODE):
             return value.but(grad=value.grad | SAFE)
+        if not process_state.is_for_callers(self, node, context):
+            return value.but(grad=value.grad & ~(SURE | MODULE_OUT | OPTION) | OF_MODE | SAFE)
         if value.grad & (MODULE_OUT | OPTION) and not process_state.is_made_here(node):
             return value.but(grad=value.grad & ~(MODULE_OUT | OPTION) | OF_MODE | SAFE)
         return value
@@ -299,8 +322,6 @@ class Evaluator:
         return (
             process_state.USUAL_DTYPE.dtype if node.state is None else self.value(node.state.dtype, (), context).dtype
         )
-        if not process_state.is_for_callers(self, node, context):
-            return value.but(grad=value.grad & ~(SURE | MODULE_OUT | OPTION) | OF_MODE | SAFE)
 
     # ------------------------------------------------------------------ objects
     def elements(self, node: Node, path: Path, context: Context | None) -> Abstract:
