@@ -72,7 +72,7 @@ def of_modes(modes: int) -> Abstract:
 
 def is_for_callers(ev: Evaluator, node: Node, context: Context | None) -> bool:
     """Whether callers, and no text of the function, decide on grad mode at a node."""
-    return node.state is None or ev.value(node.state.grad, (), context).grad != 0
+    return node.state is None or ev.value(node.state.grad, (), context).grad & a.OF_PARAM != 0
 
 
 def is_made_here(node: Node) -> bool:
