@@ -21,7 +21,7 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.module_graph import ModuleGraph
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_THING, BOTTOM, Abstract, join, unknown
-from torchlint.values.asking import ANY_ELEMENT, Oracle, Path, Presumption, Selector
+from torchlint.values.asking import ANY_ELEMENT, OFF, Oracle, Path, Presumption, Selector
 from torchlint.values.contexts import Context
 from torchlint.values.references import ClassRef, FunctionRef, InstanceRef, LibraryRef, ModuleRef
 
@@ -125,8 +125,14 @@ def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
 
 
 def element(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
-    """Return what an iteration gives."""
-    return elements(ev, node.ins[0], path, context)
+    """Return what an iteration gives: what a generator or ``map`` computes for it, in the mode of the iteration."""
+    value, source = elements(ev, node.ins[0], path, context), node.ins[0]
+    while source.op == g.PI:
+        source = source.ins[0]
+    is_lazy = source.state is not None and source.state.grad.op == g.OPAQUE
+    if is_lazy and value.grad & a.OF_MODE and ev.mode(node, context) == OFF:
+        return value.but(grad=value.grad & ~a.OF_MODE | a.SAFE)
+    return value
 
 
 def elements(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -8,7 +8,7 @@ from torchlint.semantic import graph as g
 from torchlint.semantic.bound_names import bind, dotted, join, owner_of_nonlocal
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation, declare
-from torchlint.semantic.graph import ClassGraph, MemoryWrite, Node
+from torchlint.semantic.graph import ClassGraph, MemoryWrite, Node, ProcessState
 from torchlint.semantic.lower_calls import after_call, callee_words, changes_process
 from torchlint.semantic.lower_expressions import OPERATORS
 from torchlint.semantic.lower_targets import assign, current
@@ -37,8 +37,20 @@ def _expression(st: Lowering, node: ast.Expr) -> None:
         after_call(st, made)
 
 
+def _run_later(st: Lowering, node: ast.expr) -> Node:
+    """Lower what is kept or given back: a generator or a ``map`` in a ``with`` runs in the mode of who goes through it."""
+    state = st.env.state
+    is_lazy = isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.Call) and dotted(node.func) == "map")
+    if not is_lazy or state.grad.op != g.WITHIN:
+        return st.expr(node)
+    st.env.state = ProcessState(st.node(g.OPAQUE, (), None, node), state.device, state.dtype)
+    value = st.expr(node)
+    st.env.state = state
+    return value
+
+
 def _assignment(st: Lowering, node: ast.Assign) -> None:
-    value = st.expr(node.value)
+    value = _run_later(st, node.value)
     for target in node.targets:
         assign(st, target, value)
 
@@ -67,7 +79,7 @@ def _leave(st: Lowering, node: ast.Break | ast.Continue) -> None:
 
 
 def _return(st: Lowering, node: ast.Return) -> None:
-    value = st.expr(node.value) if node.value is not None else st.node(g.CONST, (), None, node)
+    value = _run_later(st, node.value) if node.value is not None else st.node(g.CONST, (), None, node)
     st.exits.append((value, st.guards, st.env))
     for frame in st.frames:
         frame.leaving.append(st.env)
