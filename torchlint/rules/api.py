@@ -18,7 +18,7 @@ from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
-from torchlint.facts.value import ABSENT, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.value import ABSENT, ANY, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.inference.models.devices import (
     SETTINGS,
     is_settings,
@@ -450,7 +450,7 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
+    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
     "GRAD_MODES", "GRAD_MODE_DECORATORS", "NOT_JUDGED", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "SCOPES",
     "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "JudgedConversion", "Function", "Grad", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value",
