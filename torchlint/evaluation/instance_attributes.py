@@ -144,8 +144,8 @@ def _unstored(ev: Evaluator, family: Family, owner: Abstract, word: str, path: P
     if family.is_module and word == "device":
         return Abstract(a.DEVICE, 0, a.SAFE | a.OF_CLASS, 0, 0, device_from=at)
     for base in family.libraries:
-        if base.startswith("torch.nn.") and base != "torch.nn.Module":
-            own = owner.but(kind=a.MODULE, references=frozenset({LibraryInstanceRef(base)}))
+        if base.startswith(("torch.nn.", "torch.optim.")) and base != "torch.nn.Module":
+            own = owner.but(references=frozenset({LibraryInstanceRef(base)}))
             return ev.attribute_of(own, word, path, at, None)
     method = family.method("__getattr__")
     if method is not None:

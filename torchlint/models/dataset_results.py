@@ -109,7 +109,14 @@ def _batch(maker: CallSite, path: Path) -> Abstract:
         return collated(asker, found, maker.node) if found.kind else presumed_batch(asker, maker.node, path)
     if dataset is None:
         return presumed_batch(asker, maker.node, path)
-    return collated(asker, _of_dataset(maker, dataset, (ANY_ELEMENT,), path), maker.node, is_default=True)
+    size = maker.value(1, "batch_size")
+    is_default = size is None or not size.kind & a.NONE
+    return collated(asker, _of_dataset(maker, dataset, (ANY_ELEMENT,), path), maker.node, is_default=is_default)
+
+
+_STACKED: Final = a.ARRAY | a.NUMBER
+_COLLATED: Final = a.TENSOR | a.SEQUENCE | a.STRING | a.OTHER
+"""What torch's own collate function gives; it refuses `None` and all that is no tensor, number, text or container."""
 
 
 def collated(asker: Asker, value: Abstract, at: Node, *, is_default: bool = False) -> Abstract:
@@ -118,17 +125,17 @@ def collated(asker: Asker, value: Abstract, at: Node, *, is_default: bool = Fals
     Presumed is that nothing is on an accelerator or requires grad but what is shown to do so.
     """
     kind = value.kind
+    if is_default and kind:
+        value = join(value.plain(), tensor()) if kind & _STACKED else value
+        kind = value.kind & _COLLATED | (a.SEQUENCE if kind & a.SIZE else 0)
+        value = value.but(kind=kind)
     made = BOTTOM
-    if kind & a.TENSOR or kind == a.ANY:
+    if kind & a.TENSOR:
         shown = asker.presumes(Presumption.LOADER)
         grad = value.grad & (a.SAFE | a.SURE) or a.SAFE if shown else value.grad
         device = value.device & (a.SAFE | a.SURE) or a.SAFE if shown else value.device
         made = value.but(grad=grad, device=device, rank=a.ANY_RANK if is_default else value.rank)
         kind &= ~a.TENSOR
-    if is_default and kind & (a.ARRAY | a.NUMBER) and value.kind != a.ANY:
-        made = join(made, Abstract(a.TENSOR, a.SAFE, a.SAFE, a.ANY_DTYPE, a.ANY_RANK))
-        kind &= ~(a.ARRAY | a.NUMBER)
-        made = made.but(kind=made.kind & ~(a.ARRAY | a.NUMBER))
     if kind and not made.kind:
         return value
     del at

@@ -48,7 +48,8 @@ def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, p
         placed = inner.but(
             device=inner.device | owner.device & ~a.SAFE, device_from=inner.device_from or owner.device_from
         )
-        return site.asker.call_of(placed, site.node, path, site.context)
+        given = site.asker.call_of(placed, site.node, path, site.context)
+        return given.but(rank=a.ANY_RANK) if word == "DataParallel" else given  # numbers of several devices in a row
     if name == "torch.nn.Module" or name in MODULE_CONTAINERS - {"torch.nn.Sequential"}:
         return network_call(site, path, owner)
     packed = _packed_operand(site)

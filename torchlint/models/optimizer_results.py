@@ -22,7 +22,7 @@ def is_optimizer(name: str) -> bool:
 def parameters_given(asker: Asker, reference: LibraryInstanceRef, path: Path) -> Abstract:
     """Return what a path leads to from one of the parameters that an optimizer was made with, in groups or not."""
     if reference.made is None:
-        return tensor(a.SAFE | a.SURE, a.SAFE)
+        return descend(tensor(a.SAFE | a.SURE, a.SAFE | a.OF_CLASS), path)
     site = CallSite(asker, reference.made, reference.context)
     given = site.argument(0, "params")
     if given is None:

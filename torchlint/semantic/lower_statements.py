@@ -58,8 +58,9 @@ def _assignment(st: Lowering, node: ast.Assign) -> None:
 def _annotated(st: Lowering, node: ast.AnnAssign) -> None:
     if node.value is not None:
         assign(st, node.target, st.expr(node.value))
+    said = annotation(st, node.annotation)
     if st.cls is not None and isinstance(node.target, ast.Name):
-        st.cls.annotations[node.target.id] = annotation(st, node.annotation)
+        st.cls.annotations[node.target.id] = said
 
 
 def _augmented(st: Lowering, node: ast.AugAssign) -> None:

@@ -11,13 +11,13 @@ from itertools import islice
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, last_word_of_name, operations, remembered
+from torchlint.rules.api import ANY, FileContext, Kind, last_word_of_name, operations, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES, last_word
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.tensor_uses import PARAMETER, is_used
 
-_OUTPUT = Kind.TENSOR | Kind.SEQUENCE | Kind.OTHER
-"""What inference says of the result of a call that reads as one of a network, and of nothing else."""
+_NO_OUTPUT = Kind.NONE | Kind.MODULE
+"""All that the result of a call is not of which only names say that a network is called."""
 _HELD = VIEW_ATTRIBUTES | frozenset({"data", "grad", "is_leaf", "requires_grad"})
 """Attributes that tensors have beside those of their form."""
 OTHER_MEANING = re.compile(
@@ -128,7 +128,8 @@ def _called(call: ast.Call, context: FileContext) -> Confidence | None:
         return None
     if called.must(Kind.MODULE):
         return Confidence.LIKELY if called.instance else Confidence.POSSIBLE
-    if given.kind != _OUTPUT:
+    likely = context.presumed_value(call)
+    if likely.may(_NO_OUTPUT) or likely.kind | _NO_OUTPUT != ANY:
         return None
     doubtful = OTHER_MEANING.search(last_word_of_name(call.func))
     return None if doubtful and not any(context.value(each).is_tensor for each in call.args) else Confidence.POSSIBLE

@@ -228,7 +228,8 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
     rank = context.value(node.value).rank
     if rank is not None:
         return rank == 0
-    return is_loss_name(last_word(node.value)) or _is_derived_from(node.value, context)
+    named = node.value.func if isinstance(node.value, cst.Call) else node.value
+    return is_loss_name(last_word(named)) or _is_derived_from(node.value, context)
 
 
 def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
