@@ -35,7 +35,7 @@ from torchlint.models.module_results import (
 from torchlint.models.operation_sets import CASTS, METHODS
 from torchlint.models.optimizer_results import is_optimizer, optimizer_attribute, optimizer_method
 from torchlint.models.python_builtins import python_call
-from torchlint.models.tensor_moves import moved
+from torchlint.models.tensor_moves import dtype_named, moved
 from torchlint.models.tensor_results import tensor_attribute, tensor_method, torch_function
 from torchlint.models.torch_objects import torch_object_call
 from torchlint.models.unknown_results import library_result, unknown_call
@@ -353,8 +353,8 @@ def named(name: str) -> Abstract:
     name = canonical(name)
     own: frozenset[Reference] = frozenset([LibraryRef(name)])
     word = leaf(name)
-    if name == f"torch.{word}" and word in a.DTYPE_NAMES:
-        return Abstract(a.DTYPE, 0, 0, a.DTYPE_NAMES[word], 0, own)
+    if name == f"torch.{word}" and not word.endswith("Tensor") and (dtype := dtype_named(name)) is not None:
+        return Abstract(a.DTYPE, 0, 0, dtype, 0, own)
     if name in _NUMBERS:
         return of_kind(a.SCALAR)
     if name in _TEXTS:

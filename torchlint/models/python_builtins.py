@@ -44,6 +44,8 @@ from torchlint.values.references import (
     SuperRef,
 )
 
+_TORCH: Final = frozenset({LibraryRef("torch")})
+"""What has dtypes and functions under its words."""
 _SCALAR: Final = of_kind(a.SCALAR)
 
 
@@ -171,6 +173,8 @@ def _attribute(site: CallSite, path: Path) -> Abstract:
     if owner is None or words is None:
         return unknown(a.OF_ATTR, site.node)
     texts = texts_of(words)
+    if not texts and owner.references == _TORCH:
+        return descend(Abstract(a.DTYPE | a.OTHER, 0, 0, a.ANY_DTYPE, 0), path)
     if not texts:
         return descend(unknown(a.OF_ATTR, site.node), path)
     found = join_all(asker.attribute_of(owner, each, path, site.node, context) for each in sorted(texts))

@@ -81,7 +81,8 @@ def dtype_named(name: str) -> int | None:
 def dtype_of(value: Abstract) -> int | None:
     """Return which dtypes a value stands for, as bits; None where it is not known to be one."""
     found = value.dtype if value.kind & a.DTYPE else 0
-    if not value.kind & ~(a.DTYPE | a.NONE):
+    others = a.NONE if value.references else a.NONE | a.OTHER  # nothing else that a call takes for a dtype
+    if not value.kind & ~(a.DTYPE | others):
         return found or None
     names = [each.name for each in value.references if isinstance(each, LibraryRef)]
     names += [each.value for each in value.references if isinstance(each, ConstantRef) and isinstance(each.value, str)]

@@ -194,8 +194,9 @@ def _place_of(node: ast.expr, context: FileContext, says: _Says) -> Place | None
     value = context.value(node)
     if not _may_hold_it(value):
         return None
-    if value.may(Kind.TENSOR) and (shown := _shown(value, context)) is not None:
-        return shown
+    for each in (value, context.presumed_value(node)):
+        if each.may(Kind.TENSOR) and (shown := _shown(each, context)) is not None:
+            return shown
     begun = _begins(node, context, says, _DEEPEST)
     if begun is None or not _may_hold_it(context.presumed_value(node)):
         return None

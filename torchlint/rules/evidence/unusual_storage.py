@@ -146,8 +146,7 @@ def _of_call(node: ast.Call, context: FileContext, depth: int) -> Storage | None
         return _conjugated(node.args[0], context, depth)
     if names and (found := _of_function(node, names, context, depth)) is not None:
         return found
-    made = of_dtype(context.value(node).exact) if context.value(node).is_tensor else None
-    if made is not None and _names_a_dtype(node, context):
+    if context.value(node).is_tensor and (made := _told_dtype(node, context)) is not None:
         return made
     match node.func:
         case ast.Attribute(value=inner, attr=word) if not names or context.value(inner).is_tensor:
@@ -214,12 +213,14 @@ def _is_complex(node: ast.expr, context: FileContext, depth: int) -> bool:
     return False
 
 
-def _names_a_dtype(node: ast.Call, context: FileContext) -> bool:
-    """Whether a call itself says its result's dtype: ``.bfloat16()``, ``.to(torch.bfloat16)``, ``dtype=``."""
+def _told_dtype(node: ast.Call, context: FileContext) -> Storage | None:
+    """Return the dtype that a call itself says its result has: ``.bfloat16()``, ``.to(torch.bfloat16)``, ``dtype=``."""
     if isinstance(node.func, ast.Attribute) and node.func.attr == "bfloat16":
-        return True
+        return Storage.BFLOAT16
     given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype")]
-    return any(context.value(each).must(Kind.DTYPE) for each in given)
+    dtypes = [each for each in given if context.value(each).must(Kind.DTYPE)]
+    found = {of_dtype(leaf(name)) for each in dtypes for name in context.names(each)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _moves_alone(node: ast.Call, context: FileContext) -> bool:

@@ -27,7 +27,7 @@ _HOLDING_DATA = frozenset({"tensor", "as_tensor", "from_numpy", "FloatTensor", "
 
 def is_loss(node: ast.expr, value: Value, context: FileContext, depth: int = _DEEPEST) -> bool:
     """Whether an expression computes something, and is no leaf that is made, given, or a constant."""
-    if value.is_tensor and not value.grad & Grad.DETACHED and not isinstance(node, ast.Name | ast.Attribute):
+    if value.is_tensor and value.grad & Grad.ATTACHED and not isinstance(node, ast.Name | ast.Attribute):
         return True
     match node:
         case ast.BinOp(left=left, right=right):
@@ -178,7 +178,7 @@ def loses_its_graph(node: ast.expr, value: Value, context: FileContext, depth: i
 
     No leaf on purpose is made so: the function switches grad mode off, or cuts the graph.
     """
-    if not value.is_tensor or value.grad != Grad.DETACHED or not isinstance(node, ast.Name) or not depth:
+    if not value.may(Kind.TENSOR) or value.grad != Grad.DETACHED or not isinstance(node, ast.Name) or not depth:
         return False
     made = [each.value for each in bindings_of(node, context)]
     return any(
