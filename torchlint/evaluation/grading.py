@@ -56,6 +56,7 @@ class _Axis(NamedTuple):
     """Whether a call of the project brings it, or nobody calls the function."""
     brought: int
     """The evidence that calls bring."""
+    is_device: bool = False
 
 
 def grade(
@@ -81,10 +82,11 @@ def grade(
     if here.detach:
         axis = _Axis(value.grad, value.grad_from, there.detach or not is_called, by_calls.grad)
         grad = _level(axis, function)
-        if has_written_cpu and not value.grad & (_STRONG | _FAIR) and grad is not None:
+        is_written = has_written_cpu and not (value.grad | by_calls.grad) & (_STRONG | _FAIR)
+        if is_written and grad is not None:
             grad = Confidence.UNPROVEN
     if here.cpu:
-        axis = _Axis(value.device, value.device_from, there.cpu or not is_called, by_calls.device)
+        axis = _Axis(value.device, value.device_from, there.cpu or not is_called, by_calls.device, is_device=True)
         device = _level(axis, function)
     most = Confidence.CERTAIN if value.kind == a.TENSOR else Confidence.LIKELY
     return Levels(*(None if each is None else min(each, most) for each in (grad, device)))
@@ -95,17 +97,26 @@ def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
     if not evidence:
         return None
     if evidence & _STRONG:
-        is_shown = axis.origin is not None and axis.origin.fn is function
+        is_shown = axis.origin is not None and _around(axis.origin.fn) is _around(function)
         return Confidence.CERTAIN if is_shown and not axis.evidence & ~_STRONG else Confidence.LIKELY
     if not axis.is_brought:
         return Confidence.UNPROVEN
     if axis.brought & _STRONG:
         return Confidence.LIKELY
-    if evidence & _FAIR:
+    if axis.is_device and evidence & a.OPTION and _is_in(axis.origin, function):
+        return Confidence.LIKELY
+    if evidence & _FAIR or (axis.is_device and evidence & a.OF_CLASS):  # where a module is, its parts are
         return Confidence.POSSIBLE
     if evidence & a.OF_PARAM and axis.origin is not None and _is_own(axis.origin, function):
         return Confidence.POSSIBLE
     return Confidence.UNPROVEN
+
+
+def _around(function: FunctionGraph) -> FunctionGraph:
+    """Return the function of whose text a lambda is a part."""
+    while function.is_lambda and function.parent is not None:
+        function = function.parent
+    return function
 
 
 def _is_own(origin: Node, function: FunctionGraph) -> bool:

@@ -16,6 +16,7 @@ from torchlint.semantic.graph import (
     ENTRY,
     GAMMA,
     GRAD,
+    GROW,
     INDEX,
     INPLACE,
     PHI,
@@ -80,7 +81,7 @@ def is_made_here(node: Node) -> bool:
     if node.op != CALL:
         return True
     called = node.ins[0]
-    while called.op in (INPLACE, EFFECT, SETTER, PI, ATTR, INDEX) and called.ins:
+    while called.op in (INPLACE, EFFECT, SETTER, GROW, PI, ATTR, INDEX) and called.ins:
         called = called.ins[0]
     return called.op == CALL and called.fn is node.fn
 
