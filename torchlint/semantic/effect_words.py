@@ -22,7 +22,8 @@ STORING: Final = {
 }  # fmt: skip
 """Calls that set an attribute whose name is an argument, with the keyword of the value."""
 PROCESS_SETTERS: Final = {
-    "set_grad_enabled": (GRAD,), "set_default_device": (DEVICE,), "set_default_dtype": (DTYPE,),
+    "set_grad_enabled": (GRAD,), "_set_grad_enabled": (GRAD,), "set_default_device": (DEVICE,),
+    "set_default_dtype": (DTYPE,),
     "set_default_tensor_type": (DEVICE, DTYPE),
 }  # fmt: skip
 """Functions of torch that set a variable of the process."""
