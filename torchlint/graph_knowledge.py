@@ -94,12 +94,7 @@ class GraphValue(Value):
         is_tensor = said.kind == a.TENSOR
         self.exact = a.EXACT.get(said.dtype) if is_tensor else None
         self.rank = a.RANKS.index(said.rank) if is_tensor and said.rank in a.RANKS[:5] else None
-        self.names = frozenset(name for each in proof.references if (name := _name(each)))
-        if any(
-            not _name(each) and not isinstance(each, InstanceRef | LibraryInstanceRef | ConstantRef)
-            for each in proof.references
-        ):
-            self.names = frozenset()
+        self.names = _names(proof)
         self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
         self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
@@ -188,6 +183,12 @@ def _dtype(bits: int) -> Dtype:
 
 
 def _name(reference: Reference) -> str:
+def _names(value: Abstract) -> frozenset[str]:
+    """Return the names of all that a value may be but `None`; nothing where it may be something without one."""
+    kind, names = value.kind & ~a.NONE, frozenset(map(_name, value.references))
+    return names if kind & (kind - 1) == 0 and "" not in names else frozenset()
+
+
     match reference:
         case LibraryRef(name):
             return name
@@ -362,10 +363,8 @@ class GraphKnowledge(Analysis):
             return frozenset()
         found = self._node(node)
         value = self._graph[0].proof.ask(found) if found is not None else None
-        if value is None or not value.references:
-            return frozenset()
-        names = [each.name for each in value.references if isinstance(each, LibraryRef)]
-        return frozenset(names) if len(names) == len(value.references) else frozenset()
+        is_named = value is not None and all(isinstance(each, LibraryRef) for each in value.references)
+        return _names(value) if value is not None and is_named else frozenset()
 
     @_noted
     def own_object(self, node: ast.expr | ast.arg) -> Value | None:
