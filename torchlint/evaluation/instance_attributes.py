@@ -92,7 +92,8 @@ def _of_instance(ev: Evaluator, owner: Abstract, reference: InstanceRef, word: s
             value = join(value, ev.value(each.store.value, path, inner))
     value = join(value, _by_class_bodies(ev, family, owner, reference, word, path, at, is_stored=value.kind != 0))
     if value.kind:
-        return _moved_with(owner, family, value)
+        is_buffer = any(each.store.is_part for each in family.stores(word))
+        return _moved_with(owner, family, value, is_part=is_buffer)
     return _unstored(ev, family, owner, word, path, at)
 
 
@@ -127,10 +128,10 @@ def _of_method(ev: Evaluator, method: FunctionGraph, owner: Abstract, reference:
     return BOTTOM if path else a.of_kind(a.OTHER, frozenset({MethodRef(method, reference)}))
 
 
-def _moved_with(owner: Abstract, family: Family, value: Abstract) -> Abstract:
+def _moved_with(owner: Abstract, family: Family, value: Abstract, *, is_part: bool) -> Abstract:
     """Return a part of a module where the module may have been moved as a whole."""
     evidence = owner.device & ~a.SAFE
-    is_part = value.kind == a.MODULE or any(
+    is_part |= value.kind == a.MODULE or any(
         isinstance(each, LibraryInstanceRef) and each.name.endswith("Parameter") for each in value.references
     )
     if not evidence or not family.is_module or not is_part:

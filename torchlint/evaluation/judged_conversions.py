@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _SOURCES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
 
+_PLACES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -90,7 +92,7 @@ def judge_value(oracles: Oracles, converted: Node, at: Node) -> Judgement | None
         levels.grad,
         levels.device,
         bool(value.grad & _SOURCES),
-        bool(value.device & _SOURCES),
+        bool(value.device & _PLACES),
         value.kind == a.TENSOR,
         (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)),
         is_called and not there,

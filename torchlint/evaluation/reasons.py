@@ -80,6 +80,8 @@ _FIRST: Final = {
     (DEVICE, a.SURE): "`{code}` is on an accelerator",
     (DEVICE, a.MODULE_OUT): "`{code}` is where its module is, which may have been moved",
     (DEVICE, a.OPTION): "`{code}` is on a device that is chosen at run time",
+    (DEVICE, a.OF_MODE): "`{code}` is on a device that bears the host's name",
+    (DEVICE, a.OF_MODEL): "`{code}` is where its network is",
     (DEVICE, a.OF_CLASS): "`{code}` may have been moved with its object",
     (DEVICE, a.OF_CALL): "`{code}` may give a tensor on an accelerator",
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import re
 from functools import lru_cache
 from typing import Final
 
 from torchlint.models.library_rows import MODULE_CONTAINERS, is_foreign
 from torchlint.models.operation_sets import METHODS, NO_TENSOR
-from torchlint.semantic.graph import TEXT_OF_PARTS, Node
+from torchlint.semantic.graph import TEXT_OF_PARTS, FormalParameter, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_NUMBER,
@@ -148,7 +149,7 @@ def lowered_rank(rank: int) -> int:
 
 def part_of_unknown(owner: Abstract, at: Node | None) -> Abstract:
     """Return a part of something unknown: it is as unknown, for the same reason."""
-    if not owner.kind & a.TENSOR or not owner.grad | owner.device:
+    if not owner.kind & (a.TENSOR | a.OTHER) or not owner.grad | owner.device:
         return unknown(a.OF_ATTR, at)
     return Abstract(
         a.ANY,
@@ -210,12 +211,25 @@ def plain_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
         return _A_SHAPE.but(kind=a.SIZE | a.SEQUENCE | a.INTEGER | a.OTHER)
     if word == "device":  # a setting is chosen at run time
         place = owner.device or a.SAFE | (a.OPTION if is_of_others else a.OF_ATTR)
+        if kind == a.ANY and at is not None and at.ins and _SETTINGS.search(_written(at.ins[0])):
+            return Abstract(a.DEVICE, 0, a.SAFE | a.OPTION, 0, 0, device_from=at)
         return join(result, Abstract(a.DEVICE, 0, place, 0, 0, device_from=owner.device_from or at))
     if word == "data" and kind & a.TENSOR:
         return join(result, part_of_unknown(owner, at).detached())
     if word == "dtype":
         return join(result, Abstract(a.DTYPE | a.OTHER, 0, 0, a.ANY_DTYPE, 0))
     return join(result, part_of_unknown(owner, at))
+
+
+_SETTINGS: Final = re.compile(
+    r"(^|_)(args?|opts?|options?|cfg|conf|configs?|configuration|settings|hparams|hps|flags|params|trainer|runner)$",
+    re.IGNORECASE,
+)
+"""Names of what holds a program's settings: its device is a choice, not where a tensor is."""
+
+
+def _written(node: Node) -> str:
+    return node.data.word if isinstance(node.data, FormalParameter) else str(node.data)
 
 
 DESCRIBING: Final = frozenset("shape size dtype device".split())

@@ -13,6 +13,7 @@ from torchlint.models.dataset_results import presumed_batch
 from torchlint.models.descent import DESCRIBING, descend
 from torchlint.models.library_rows import FOREIGN, leaf, package_of
 from torchlint.models.module_results import module_of
+from torchlint.models.tensor_moves import place_of
 from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_THING, AN_INTEGER, Abstract, join, join_all, of_kind, tensor
@@ -222,7 +223,7 @@ def library_instance_call(
     if name.startswith("transformers.") and not owner.kind & a.MODULE:
         return _tokens(site, path)
     if name.startswith(("ultralytics.", "detectron2.")):
-        return _without_grad(site, path)
+        return _predicted(site, owner, path)
     if name.startswith("torchmetrics."):
         return _drawn(site, name, path)
     if name.startswith("albumentations."):
@@ -239,6 +240,16 @@ def _without_grad(site: CallSite, path: Path) -> Abstract:
         a.ANY & ~a.MODULE, a.SAFE, a.SAFE | a.OPTION, a.ANY_DTYPE, a.ANY_RANK, a.NO_REFERENCES, None, site.node
     )
     return descend(made, path)
+
+
+def _predicted(site: CallSite, owner: Abstract, path: Path) -> Abstract:
+    """Return what a predictor gives: records of tensors without a gradient, where it was told to compute or was moved."""
+    told = site.value(None, "device")
+    bits, origin = place_of(told, site.node) if told is not None else (owner.device, owner.device_from)
+    made = _without_grad(site, path)
+    if len(path) < 2 and site.asker.presumes(Presumption.KEPT):
+        made = made.but(kind=a.OTHER | a.SEQUENCE)
+    return made.but(device=bits, device_from=origin) if made.device & a.OPTION and bits else made
 
 
 def _tokens(site: CallSite, path: Path) -> Abstract:
@@ -281,7 +292,7 @@ def library_method(
             return _without_grad(site, path)
         return descend(of_kind(a.ARRAY | a.SEQUENCE), path)
     if name.startswith(("ultralytics.", "detectron2.")) and word in ("predict", "track", "val"):
-        return _without_grad(site, path)
+        return _predicted(site, owner, path)
     if name.startswith("torchmetrics.") and word in ("compute", "update", "forward"):
         return _without_grad(site, path)
     return None

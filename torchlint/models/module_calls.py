@@ -8,12 +8,13 @@ from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
 from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
 from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
-from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, join_all
+from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, join_all, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
 
 _RECURRENT = frozenset("LSTM GRU RNN".split())
 _ATTENTION = "MultiheadAttention"
+_MOVED = a.SURE | a.MODULE_OUT | a.OPTION
 
 
 # ---------------------------------------------------------------------- calling
@@ -141,23 +142,22 @@ def network_call(site: CallSite, path: Path, owner: Abstract) -> Abstract:
     if not site.asker.presumes(Presumption.NETWORK):
         return unknown_call(site, path)
     operands = [each for each in site.operands() if each.kind & a.TENSOR]
-    device = a.SAFE | a.OPTION
-    if operands and all(each.kind == a.TENSOR and each.device == a.SAFE for each in operands):
-        device = a.SAFE
-    for each in operands:
-        device |= each.device if each.kind == a.TENSOR else 0
-    device |= owner.device & ~(a.SAFE | a.OF_PARAM)
+    is_on_host = operands and all(each.kind == a.TENSOR and each.device == a.SAFE for each in operands)
+    place = tensor(device=a.SAFE if is_on_host else a.SAFE | a.OF_MODEL, device_from=None if is_on_host else site.node)
+    for each in (*operands, owner):
+        bits = each.device & (a.ALL_EVIDENCE if each.kind == a.TENSOR else _MOVED)
+        place = join(place, tensor(device=bits, device_from=each.device_from if bits & ~a.SAFE else None))
     bit = a.OF_MODEL if owner.grad & a.OF_PARAM else a.OPTION
     if owner.kind == a.MODULE and owner.grad == a.SAFE:
         bit = join_all(operands).grad or a.SAFE
     made = Abstract(
         a.ANY & ~(a.MODULE | a.NONE),
         bit,
-        device,
+        place.device,
         a.ANY_DTYPE,
         a.ANY_RANK,
         a.NO_REFERENCES,
         site.node,
-        owner.device_from or site.node,
+        place.device_from,
     )
     return descend(site.asker.under(made, site.node, site.context), path)

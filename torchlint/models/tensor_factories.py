@@ -16,7 +16,7 @@ from torchlint.models.operation_sets import (
     words,
 )
 from torchlint.models.rank_rules import higher, of_sizes
-from torchlint.models.tensor_moves import cast, place_of, placed, told_dtype
+from torchlint.models.tensor_moves import cast, place_by_name, place_of, placed, told_dtype
 from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
@@ -103,7 +103,9 @@ def _as_asked(site: CallSite, made: Abstract, follows_default: bool) -> Abstract
         usual = site.asker.default_device(site.node, site.context)
         made = placed(made, (usual.device or a.SAFE, usual.device_from))
     if device is not None and not device.must(a.NONE):
-        bits, origin = place_of(device.but(kind=device.kind & ~a.NONE), site.node)
+        bits, origin = place_by_name(
+            place_of(device.but(kind=device.kind & ~a.NONE), site.node), site.argument(None, "device")
+        )
         if device.kind & a.NONE:
             bits, origin = bits | made.device, origin or made.device_from
         made = placed(made, (bits, origin))

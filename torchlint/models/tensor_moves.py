@@ -55,6 +55,13 @@ def place_of(value: Abstract, at: Node | None) -> Place:
     return bits, origin if bits & ~a.SAFE else None
 
 
+def place_by_name(place: Place, node: Node | None) -> Place:
+    """Return a place that is given as an argument: what bears the host's name may be it, as it seems."""
+    bits, origin = place
+    is_named = node is not None and bits & a.OPTION and written_as(node) == "cpu"
+    return (bits & ~a.OPTION | a.OF_MODE if is_named else bits), origin
+
+
 def placed(value: Abstract, place: Place) -> Abstract:
     """Return a value that was put to a place."""
     bits, origin = place
@@ -206,7 +213,7 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
             value = _cast_to(site, value, each)
         elif as_device or not each.must(a.NONE | a.SCALAR):
             by_name = site.asker.oracle is not Oracle.PROOF and not seems_dtype(node)
-            value = _put(site, value, each, as_device or by_name)
+            value = _put(site, value, each, node, as_device or by_name)
     return value
 
 
@@ -216,7 +223,7 @@ def _cast_to(site: CallSite, value: Abstract, given: Abstract) -> Abstract:
     return _recast(site, value, told_dtype(given, value.dtype))
 
 
-def _put(site: CallSite, value: Abstract, given: Abstract, is_device: bool) -> Abstract:
+def _put(site: CallSite, value: Abstract, given: Abstract, node: Node, is_device: bool) -> Abstract:
     """Return a value that was put to a device; an argument of which nothing is known may be a dtype as well."""
     if given.must(a.NONE):
         return value
@@ -224,7 +231,7 @@ def _put(site: CallSite, value: Abstract, given: Abstract, is_device: bool) -> A
     if is_unknown and not is_device:
         is_proof = site.asker.oracle is Oracle.PROOF
         return _to_unknown(site, value) if is_proof else _recast(site, value, a.ANY_DTYPE)
-    bits, origin = place_of(given, site.node)
+    bits, origin = place_by_name(place_of(given, site.node), node)
     if given.kind & a.NONE and not is_unknown:
         bits, origin = bits | value.device, origin or value.device_from
     return _copied(site, value, (bits, origin))

@@ -257,6 +257,8 @@ class AttributeStore:
     guards: Guards
     at: int
     """How many nodes the function had before: the clock."""
+    is_part: bool = False
+    """Whether it is a buffer, which moves with its module."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

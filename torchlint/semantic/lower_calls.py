@@ -185,7 +185,7 @@ def _store_by_word(st: Lowering, node: ast.Call, word: str) -> None:
     if name is None or value is None or isinstance(name, ast.Starred):
         return
     if isinstance(name, ast.Constant) and isinstance(name.value, str):
-        store_attribute(st, owner, name.value, st.expr(value), node)
+        store_attribute(st, owner, name.value, st.expr(value), node, is_part=word == "register_buffer")
     else:
         st.fn.stores.append(AttributeStore(current(st, owner), "*", st.expr(value), st.guards, len(st.nodes)))
 
