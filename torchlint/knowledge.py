@@ -159,6 +159,10 @@ def look_again() -> None:
     from torchlint.inference.program import project_texts
 
     project_texts.look_again()
+    if os.environ.get("TORCHLINT_GRAPH"):
+        from torchlint.graph_knowledge import forget
+
+        forget()
 
 
 def python_files(root: str) -> list[str] | None:
