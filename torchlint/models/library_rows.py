@@ -11,7 +11,8 @@ from torchlint.values.references import LibraryInstanceRef, LibraryRef, Referenc
 OTHER_FRAMEWORKS: Final = frozenset(
     """
     tensorflow tf jax jaxlib flax optax haiku paddle mxnet cupy keras oneflow mindspore chainer theano
-    tensorflow_probability tensorflow_hub tensorflow_datasets megengine tinygrad mlx onnxruntime tensorrt
+    tensorflow_probability tensorflow_hub tensorflow_datasets tensorflow_addons tensorflow_text tf_keras megengine
+    tinygrad mlx onnxruntime tensorrt onnx_ir onnxscript tvm jittor openvino sonnet equinox pytensor sympy cvxpy pyspark
     """.split()
 )
 """Frameworks with tensors of their own: none of torch's, though they have methods of the same names."""

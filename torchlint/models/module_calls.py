@@ -32,7 +32,8 @@ def output(site: CallSite, owner: Abstract, operands: list[Abstract], has_live: 
         grad = own | (grad if owner.grad & a.SAFE else 0)
         grad_from = site.node
     device, origin = (given.device or a.SAFE) | (owner.device or a.SAFE), given.device_from or owner.device_from
-    if given.device == a.SAFE and (owner.device or a.SAFE) & a.SAFE:
+    places = given.device or a.SAFE, owner.device or (0 if has_live else a.SAFE)
+    if a.SAFE in places and all(each & a.SAFE for each in places):
         device, origin = a.SAFE, None
     made = Abstract(a.TENSOR, grad, device, a.FLOATING, a.ANY_RANK, a.NO_REFERENCES, grad_from, origin)
     return site.asker.under(made, site.node, site.context)

@@ -12,7 +12,7 @@ from torchlint.models.library_rows import canonical, leaf
 from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, uses_of
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
-from torchlint.semantic.graph import CONST, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
+from torchlint.semantic.graph import CONST, GLOBAL, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_TEXT, AN_INTEGER, Abstract, join, of_kind, unknown
@@ -154,7 +154,9 @@ def _derives(asker: Asker, function: FunctionGraph, wanted: Callable[[str], bool
     classes = [function.cls] if function.cls is not None else []
     for _ in range(depth):
         above = [each for cls in classes for base in cls.bases for each in asker.value(base, (), None).references]
-        if any(isinstance(each, LibraryRef) and wanted(canonical(each.name)) for each in above):
+        names = [canonical(each.name) for each in above if isinstance(each, LibraryRef)]
+        names += [str(base.data) for cls in classes for base in cls.bases if base.op == GLOBAL]
+        if any(map(wanted, names)):
             return True
         classes = [each.cls for each in above if isinstance(each, ClassRef)]
     return False

@@ -144,6 +144,8 @@ def _of_kinds(value: Abstract, kind: int) -> Abstract:
         return value
     if not kind:
         return BOTTOM
+    if value.kind == a.ANY and not kind & a.TENSOR:
+        return of_kind(kind)
     if kind & (a.TENSOR | a.MODULE | a.DEVICE | a.DTYPE | a.OTHER | a.SEQUENCE):
         return value.but(kind=kind)
     return of_kind(kind, frozenset(each for each in value.references if isinstance(each, ConstantRef)))
