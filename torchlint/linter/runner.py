@@ -145,7 +145,7 @@ def _pass(
     work = partial(attempt, mode=mode, approve=approve)
     made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
     found.update(zip(left, made, strict=True))
-    if any(each.result.asked for each in made):
+    if made:
         from torchlint.knowledge import look_again
 
         look_again()
