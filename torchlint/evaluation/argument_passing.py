@@ -36,8 +36,9 @@ def _by_oracle(ev: Evaluator, node: Node, formal: FormalParameter, function: Fun
     presumed = presumed_parameter(ev, node, formal, function, path)
     if ev.oracle is not Oracle.CALLERS or presumed.must(a.NUMBER | a.STRING):
         return presumed
-    value = BOTTOM
-    for site in ev.callers(function):
+    sites, is_all = ev.known_callers(function)
+    value = BOTTOM if is_all else presumed
+    for site in sites:
         value = join(value, passed(ev, node, site.call, path, None, site.has_receiver))
     if not value.kind:
         return presumed

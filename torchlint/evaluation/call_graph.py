@@ -164,32 +164,41 @@ def argument_of(callee: Callee, parameter: FormalParameter) -> Node | None:
 # ---------------------------------------------------------------------- up
 def callers(ev: Evaluator, function: FunctionGraph) -> tuple[CallerSite, ...]:
     """Return the calls that run a function; none where nobody calls it, or not all who may can be known."""
+    sites, is_all = known_callers(ev, function)
+    return sites if is_all else ()
+
+
+def known_callers(ev: Evaluator, function: FunctionGraph) -> tuple[tuple[CallerSite, ...], bool]:
+    """Return the calls that are known to run a function, and whether these are all."""
     known, program = ev.oracles.callers_found, ev.program
     if function not in known:
         before, program.touched = program.touched, function.file.bit
-        known[function] = (), 0  # what calls itself alone is called by nobody
-        known[function] = tuple(_found(ev, function)), program.touched
+        known[function] = (), True, 0  # what calls itself alone is called by nobody
+        sites, is_all = _found(ev, function)
+        known[function] = tuple(sites), is_all, program.touched
         program.touched |= before
-    sites, touched = known[function]
+    found, is_complete, touched = known[function]
     program.touched |= touched
-    return sites
+    return found, is_complete
 
 
-def _found(ev: Evaluator, function: FunctionGraph) -> list[CallerSite]:
+def _found(ev: Evaluator, function: FunctionGraph) -> tuple[list[CallerSite], bool]:
     word = function.name
     is_maker = word == "__init__" and function.cls is not None
     if function.is_module or function.is_lambda or (word.startswith("__") and word not in ("__init__", "__call__")):
-        return []
+        return [], False
     if word in ("forward", "__call__"):
-        return []
+        return [], False
     sought = function.cls.name if is_maker and function.cls is not None else word
     files = ev.program.files_with(sought)
+    if function.cls is None and function.parent is function.file.body:
+        files = [each for each in files if each is function.file or not _defines(each, word)]
     if len(files) > _MOST_FILES:
-        return []
+        return [], False
     words = (sought, "__init__") if is_maker else (sought,)
     written = [(file, each) for file in files for word in words for each in file.calls.get(word, ())]
     if len(written) > _MOST_CALLS:
-        return []
+        return [], False
     found: list[CallerSite] = []
     strict = ev.oracles.strict
     for file, each in written:
@@ -198,7 +207,12 @@ def _found(ev: Evaluator, function: FunctionGraph) -> list[CallerSite]:
         if site is not None:
             found.append(site)
     handed = _handed(strict, files, sought, function)
-    return found + handed if handed is not None else []
+    return found + (handed or []), handed is not None
+
+
+def _defines(file: ModuleGraph, word: str) -> bool:
+    """Whether a file has a function of the name itself, so that its calls run that."""
+    return any(getattr(each, "name", None) == word for each in file.outline.functions)
 
 
 def _site(strict: Evaluator, node: Node, function: FunctionGraph) -> CallerSite | None:

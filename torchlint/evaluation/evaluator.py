@@ -279,6 +279,10 @@ class Evaluator:
         """Return the calls of a function in the project; none where they cannot all be known."""
         return call_graph.callers(self, function)
 
+    def known_callers(self, function: FunctionGraph) -> tuple[tuple[CallerSite, ...], bool]:
+        """Return the calls of a function in the project that are known, and whether these are all."""
+        return call_graph.known_callers(self, function)
+
     # ------------------------------------------------------------------ tests and the process
     def truth(self, node: Node, context: Context | None) -> bool | None:
         """Return how a test comes out; None where both are possible."""

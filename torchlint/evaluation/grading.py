@@ -105,7 +105,7 @@ def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
         return Confidence.LIKELY
     if axis.is_device and evidence & a.OPTION and _is_in(axis.origin, function):
         return Confidence.LIKELY
-    if evidence & _FAIR or (axis.is_device and evidence & a.OF_CLASS):  # where a module is, its parts are
+    if (evidence | axis.brought) & _FAIR or (axis.is_device and evidence & a.OF_CLASS):  # where a module is, its parts are
         return Confidence.POSSIBLE
     if evidence & a.OF_PARAM and axis.origin is not None and _is_own(axis.origin, function):
         return Confidence.POSSIBLE

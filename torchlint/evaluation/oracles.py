@@ -29,7 +29,7 @@ class Oracles:
         self._derived: dict[tuple[object, ...], Node] = {}
         self._families: dict[ClassGraph, Family] = {}
         self._networks: dict[FunctionGraph, frozenset[str]] = {}
-        self.callers_found: dict[FunctionGraph, tuple[tuple[CallerSite, ...], int]] = {}
+        self.callers_found: dict[FunctionGraph, tuple[tuple[CallerSite, ...], bool, int]] = {}
         """The answers of the call graph, by function, with the bits of what they rest on."""
 
     @cached_property

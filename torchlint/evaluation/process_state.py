@@ -135,7 +135,10 @@ def _entry_mode(ev: Evaluator, function: FunctionGraph, own: Context | None, nod
 
 def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstract:
     value = BOTTOM
-    for site in ev.callers(function):
+    sites, is_all = ev.known_callers(function)
+    if sites and not is_all:
+        value = of_modes(ON | OFF) if variable == GRAD else BOTTOM
+    for site in sites:
         if site.call.state is not None:
             value = join(value, ev.value(getattr(site.call.state, variable)))
     return value

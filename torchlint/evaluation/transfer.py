@@ -88,7 +88,8 @@ def either(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
 def truth(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a comparison gives: a tensor of booleans where tensors are compared."""
     if node.data in _IDENTITY:
-        return A_NUMBER
+        known = ev.truth(node, context)
+        return A_NUMBER if known is None else descent.constant(known)
     return descent.descend(
         tensor_results.comparison(ev, [ev.value(e, (), context) for e in node.ins], node, context), path
     )

@@ -132,7 +132,8 @@ def _recast(site: CallSite, value: Abstract, dtype: int) -> Abstract:
     if _exact(dtype) and value.dtype == dtype:
         return after
     copied = site.asker.under(after, site.node, site.context)
-    return copied if not dtype & value.dtype else join(after, copied)
+    is_unusual = site.asker.oracle is not Oracle.PROOF and not dtype & site.asker.default_dtype(site.node, site.context)
+    return copied if not dtype & value.dtype or (is_unusual and _exact(dtype)) else join(after, copied)
 
 
 # ---------------------------------------------------------------------- moves

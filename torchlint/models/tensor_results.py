@@ -409,7 +409,8 @@ def subscripted(asker: Asker, owner: Abstract, node: Node, path: Path, context: 
             rank = lower(rank)
         else:
             rank = a.ANY_RANK
-            is_copy = value.must(a.SEQUENCE) and each.data == "list"
+            is_list = each.data == "list" if each.op == SEQUENCE_NODE else asker.oracle is not Oracle.PROOF
+            is_copy = value.must(a.SEQUENCE) and is_list
             is_copy = is_copy or (value.must(a.TENSOR) and (not value.rank & 1 or not value.dtype & a.INTEGRAL))
             is_view = False if is_copy else is_view and None
     copied = asker.under(view, node, context)

@@ -27,8 +27,10 @@ PROCESS_SETTERS: Final = {
     "set_default_tensor_type": (DEVICE, DTYPE),
 }  # fmt: skip
 """Functions of torch that set a variable of the process."""
-MODES: Final = frozenset("no_grad inference_mode enable_grad set_grad_enabled device set_default_device".split())
-"""What of torch is entered with ``with`` and sets a variable of the process; the rest of torch does not."""
+MODES: Final = frozenset(
+    "no_grad inference_mode enable_grad set_grad_enabled device set_default_device ExitStack AsyncExitStack".split()
+)
+"""What of libraries is entered with ``with`` and sets a variable of the process; the rest does not."""
 SUPPRESSING: Final = frozenset("suppress raises assertRaises assertRaisesRegex".split())
 """Context managers after which the text goes on where their block was left by an exception."""
 INERT_MANAGERS: Final = frozenset(
