@@ -88,12 +88,15 @@ class GraphValue(Value):
         """Tell what is said of what a path leads to from a node, and what of it is beyond doubt."""
         self._home, self._node, self._path, self._above = home, node, path, said
         self.kind = Kind(said.kind)
-        self.grad = _grad(said)
+        flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
+        self.claimed = _CLAIMED if proof.kind & ~said.kind & ~flag else ""
+        sure = said if self.claimed else proof
+        self.grad = _grad(said.but(grad=said.grad | sure.grad) if said.grad <= a.SAFE else said)
         self.device = _device(said)
-        self.dtype = _dtype(said.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
-        is_tensor = said.kind == a.TENSOR
-        self.exact = a.EXACT.get(said.dtype) if is_tensor else None
-        self.rank = a.RANKS.index(said.rank) if is_tensor and said.rank in a.RANKS[:5] else None
+        self.dtype = _dtype(sure.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
+        is_tensor = sure.kind == a.TENSOR
+        self.exact = a.EXACT.get(sure.dtype) if is_tensor else None
+        self.rank = a.RANKS.index(sure.rank) if is_tensor and sure.rank in a.RANKS[:5] else None
         self.names = _names(proof)
         self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
@@ -392,7 +395,7 @@ class GraphKnowledge(Analysis):
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._node(node)
-        evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].proof
+        evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].claimed
         if found is None:
             return Mode.ON | Mode.OFF
         with evaluator.question():

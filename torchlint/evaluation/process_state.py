@@ -19,6 +19,7 @@ from torchlint.semantic.graph import (
     GROW,
     INDEX,
     INPLACE,
+    PARAM,
     PHI,
     PI,
     SETTER,
@@ -76,14 +77,25 @@ def is_for_callers(ev: Evaluator, node: Node, context: Context | None) -> bool:
     return node.state is None or ev.value(node.state.grad, (), context).grad & a.OF_PARAM != 0
 
 
-def is_made_here(node: Node) -> bool:
-    """Whether what a call calls was made in the same function, so that who calls the function has no part in it."""
+def is_made_here(node: Node, context: Context | None) -> bool:
+    """Whether what a call calls was made in the function that is asked about, so that who calls that has no part in it.
+
+    In a method that was entered from there, what hangs on an object that was made there counts, too.
+    """
     if node.op != CALL:
         return True
     called = node.ins[0]
     while called.op in (INPLACE, EFFECT, SETTER, GROW, PI, ATTR, INDEX) and called.ins:
         called = called.ins[0]
-    return called.op == CALL and called.fn is node.fn
+    if called.op == CALL and called.fn is node.fn:
+        return True
+    own, outermost = (context.of(node.fn), context) if context is not None else (None, None)
+    while outermost is not None and outermost.parent is not None:
+        outermost = outermost.parent
+    if called.op != PARAM or own is None or own.receiver is None or outermost is None or outermost.call is None:
+        return False
+    asked = outermost.call.fn
+    return all(isinstance(e, InstanceRef) and e.made is not None and e.made.fn is asked for e in own.receiver.references)
 
 
 def entry_node(function: FunctionGraph, variable: str) -> Node | None:
