@@ -101,7 +101,6 @@ class GraphValue(Value):
         self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
         self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
-        self.claimed = _CLAIMED if proof.kind & ~said.kind else ""
         self.tells_cuda = False
         self.node = next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None)
 
@@ -185,13 +184,13 @@ def _dtype(bits: int) -> Dtype:
     return Dtype(found | (Dtype.BOOL if bits & a.BOOL else 0))
 
 
-def _name(reference: Reference) -> str:
 def _names(value: Abstract) -> frozenset[str]:
     """Return the names of all that a value may be but `None`; nothing where it may be something without one."""
     kind, names = value.kind & ~a.NONE, frozenset(map(_name, value.references))
     return names if kind & (kind - 1) == 0 and "" not in names else frozenset()
 
 
+def _name(reference: Reference) -> str:
     match reference:
         case LibraryRef(name):
             return name
