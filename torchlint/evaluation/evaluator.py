@@ -311,7 +311,7 @@ class Evaluator:
             return value.but(grad=value.grad | SAFE)
         if not process_state.is_for_callers(self, node, context):
             return value.but(grad=value.grad & ~(SURE | MODULE_OUT | OPTION) | OF_MODE | SAFE)
-        if value.grad & (MODULE_OUT | OPTION) and not process_state.is_made_here(node, context):
+        if value.grad & (MODULE_OUT | OPTION) and not process_state.is_made_here(self, node, context):
             return value.but(grad=value.grad & ~(MODULE_OUT | OPTION) | OF_MODE | SAFE)
         return value
 

@@ -33,7 +33,7 @@ from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
 from torchlint.values.asking import OFF, ON, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
-from torchlint.values.references import ConstantRef, FunctionRef, InstanceRef, LibraryInstanceRef
+from torchlint.values.references import ConstantRef, FunctionRef, InstanceRef, LibraryInstanceRef, LibraryRef
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -77,14 +77,20 @@ def is_for_callers(ev: Evaluator, node: Node, context: Context | None) -> bool:
     return node.state is None or ev.value(node.state.grad, (), context).grad & a.OF_PARAM != 0
 
 
-def is_made_here(node: Node, context: Context | None) -> bool:
+def is_made_here(ev: Evaluator, node: Node, context: Context | None) -> bool:
     """Whether what a call calls was made in the function that is asked about, so that who calls that has no part in it.
 
-    In a method that was entered from there, what hangs on an object that was made there counts, too.
+    In a method that was entered from there, what hangs on an object that was made there counts, too, and so do methods
+    of tensors and functions of libraries: they compute nothing by parameters of their own.
     """
     if node.op != CALL:
         return True
     called = node.ins[0]
+    if called.op == ATTR and ev.value(called.ins[0], (), context).kind == a.TENSOR:
+        return True
+    found = ev.value(called, (), context).references
+    if found and all(isinstance(each, LibraryRef) for each in found):
+        return True
     while called.op in (INPLACE, EFFECT, SETTER, GROW, PI, ATTR, INDEX) and called.ins:
         called = called.ins[0]
     if called.op == CALL and called.fn is node.fn:

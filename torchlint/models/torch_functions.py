@@ -103,7 +103,7 @@ def _gradients(site: CallSite, path: Path) -> Abstract:
     told = False if asked is None else truth_of(asked)
     grad = a.SAFE
     if told is not False:
-        live = outputs.grad & (a.SURE | a.OPTION) or a.OPTION
+        live = outputs.grad & (a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL) or a.OPTION
         grad = a.SAFE | (live if told else a.OPTION)
     origin = site.node if grad & ~a.SAFE else None
     made = tensor(grad, inputs.device or a.SAFE, a.FLOATING, grad_from=origin, device_from=inputs.device_from)

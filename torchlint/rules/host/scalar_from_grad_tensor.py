@@ -192,7 +192,8 @@ def _number(node: cst.BaseExpression, call: cst.Call | None, context: FileContex
     start, end = context.outer_span(node)
     if call is not None and word == ".item()" and context.names(call.func) == {"builtins.float"}:
         outer = context.span(call)
-        return [Edit(outer[0], start, opening), Edit(end, outer[1], f"{closing}{word}")]
+        if "#" not in context.source.slice(outer[0], start) + context.source.slice(end, outer[1]):
+            return [Edit(outer[0], start, opening), Edit(end, outer[1], f"{closing}{word}")]
     before = [Edit(start, start, opening)] if opening else []
     return [*before, Edit(end, end, f"{closing}{word}")]
 
