@@ -42,7 +42,6 @@ GIVEN_DATA = {"TNS302/likely_sizes Layer.__init__", "TNS302/names_alone losses",
 
 GIVEN_OTHERS = {
     "TNS106/shown test_error",
-    "TNS308/shown several",
     *(f"TNS401/absent {each}" for each in ("Memory.read", "default", "bound", "called", "tested")),
     "TNS202/applied_to_own_weight weights_init",
 }

@@ -274,6 +274,8 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
     if word in CONTAINER_READS and site.receiver is not None:
         if word == "values" and not path:
             return like
+        if word == "copy" and not path:
+            return of_kind(a.SEQUENCE | a.ARRAY | a.OTHER)
         return container_method(site, owner, word, path) or unknown_call(site, path, (owner,))
     if word == "numpy":
         return descend(of_kind(a.ARRAY), path)

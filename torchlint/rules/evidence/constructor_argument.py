@@ -54,8 +54,8 @@ class Given:
 EMPTY_STORAGE = "an empty storage"
 _EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE_KINDS = Kind.INTEGER | Kind.SIZE
-_ALWAYS_REFUSED = Kind.NONE | Kind.STRING
-"""Where the call ran, the value was none of these: ``size: int | None`` was an integer."""
+_ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
+"""Where the call ran, the value was none of these: ``size: int | None`` was an integer, and no truth value."""
 # fmt: off
 FILLS = frozenset({
     "normal_", "uniform_", "fill_", "zero_", "random_", "bernoulli_", "exponential_", "copy_", "geometric_", "cauchy_",
@@ -191,13 +191,14 @@ def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
         return None
     shown = f"`{brief(node, context)}`"
     if facts.must(_SIZE_KINDS):
-        proven = not facts.claimed and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
-        return Given(ArgumentKind.SIZE, proven, shown, doubt=facts.claimed)
+        doubt = "" if _asks_a_tensor(node, context) else facts.claimed
+        proven = not doubt and (facts.must(Kind.INTEGER) or _is_torch_size(node, context))
+        return Given(ArgumentKind.SIZE, proven, shown, doubt=doubt)
     if facts.must(Kind.SEQUENCE):
         return _sequence(node, shown, facts.claimed, context)
-    if facts.must(Kind.ARRAY | Kind.SCALAR) and facts.may(Kind.ARRAY):
+    if facts.must(Kind.ARRAY | Kind.INTEGER) and facts.may(Kind.ARRAY):
         return Given(ArgumentKind.ARRAY, _is_data(node, context), f"{shown}, an array,")
-    if facts.must(Kind.ARRAY | Kind.SCALAR | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
+    if facts.must(Kind.ARRAY | Kind.INTEGER | Kind.SEQUENCE) and facts.may(Kind.ARRAY):
         return Given(ArgumentKind.MIXED, _is_data(node, context), shown)
     if facts.must(Kind.TENSOR):
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
@@ -227,14 +228,20 @@ def _is_of_caller(node: cst.Name, context: FileContext) -> bool:
     return any(node.value in parameters(each) for each in around)
 
 
-def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a size is a ``torch.Size`` beyond doubt: a tuple is data, and so is an array's shape."""
+def _asks_a_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether something is asked for its size as only tensors are, if it is one as far as is known: ``x.size(0)``."""
     match node:
         case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="size"))):
             return context.value(inner).is_tensor
+    return False
+
+
+def _is_torch_size(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a size is a ``torch.Size`` beyond doubt: a tuple is data, and so is an array's shape."""
+    match node:
         case cst.Attribute(value=inner, attr=cst.Name(value="shape")):
             return context.value(inner).is_tensor and not context.value(inner).claimed
-    return not context.value(node).claimed
+    return _asks_a_tensor(node, context) or not context.value(node).claimed
 
 
 def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
