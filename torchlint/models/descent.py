@@ -245,6 +245,12 @@ _METHODS_OF_NUMBERS: Final = frozenset(
 """What gives a number when it is called, and is a method before."""
 
 
+def gradient_of(owner: Abstract, at: Node | None) -> Abstract:
+    """Return ``owner.grad``: without a graph, unless the function of a node asks for ``create_graph``."""
+    has_graph = at is not None and any("create_graph" in each.arguments.keywords for each in at.fn.calls)
+    return join(join(owner.detached(), owner) if has_graph else owner.detached(), NOTHING)
+
+
 def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
     """Return an attribute of a tensor, by the words that all versions of torch have."""
     if word == "shape":
@@ -259,8 +265,7 @@ def _of_tensor(owner: Abstract, word: str, at: Node | None) -> Abstract:
     if word in _THE_TENSOR:
         return live
     if word in ("data", "grad"):
-        held = live.detached()
-        return join(held, NOTHING) if word == "grad" else held
+        return live.detached() if word == "data" else gradient_of(live, at)
     if word == "indices":
         return live.detached().but(dtype=a.INT64)
     if word in NO_TENSOR and word not in _METHODS_OF_NUMBERS:

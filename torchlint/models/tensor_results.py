@@ -7,7 +7,7 @@ from typing import Final
 
 from torchlint.models import torch_functions
 from torchlint.models.combined_operands import combined
-from torchlint.models.descent import descend, truth_of
+from torchlint.models.descent import descend, gradient_of, truth_of
 from torchlint.models.dtype_promotion import COMPLEX, divided, real_parts, reduced, under_autocast
 from torchlint.models.inplace_changes import after_method
 from torchlint.models.operation_sets import (
@@ -369,8 +369,8 @@ def tensor_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
     own = owner.but(kind=a.TENSOR, references=a.NO_REFERENCES)
     if word == "data":
         return own.detached()
-    if word == "grad":  # without a gradient of its own, unless somebody asked for ``create_graph``
-        return join(own.detached(), a.NOTHING)
+    if word == "grad":
+        return gradient_of(own, at)
     if word == "device":
         return Abstract(a.DEVICE, 0, owner.device or a.SAFE, 0, 0, device_from=owner.device_from)
     if word == "dtype":
