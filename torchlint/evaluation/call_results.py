@@ -80,7 +80,21 @@ def returned(ev: Evaluator, function: FunctionGraph, path: Path, context: Contex
             return _by_annotation(ev, function, path)
         if not path:
             value = join(value, NOTHING)
+    if value.kind == a.ANY and not value.references and ev.presumes(Presumption.ANNOTATION):
+        return _as_annotated(ev, function, path, value)
     return value if value.kind or is_reached or function.returns else _by_annotation(ev, function, path)
+
+
+def _as_annotated(ev: Evaluator, function: FunctionGraph, path: Path, value: Abstract) -> Abstract:
+    """Return something unknown that a function gives as what its annotation says, with the evidence that it has."""
+    from torchlint.models.stated_types import stated
+
+    said = stated(ev, function.returns_annotation, path)
+    if said is None or not said.kind:
+        return value
+    if not said.kind & a.CARRIES:
+        return said
+    return value.but(kind=said.kind, dtype=said.dtype, rank=said.rank, references=said.references)
 
 
 def _by_annotation(ev: Evaluator, function: FunctionGraph, path: Path) -> Abstract:
