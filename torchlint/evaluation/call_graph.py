@@ -207,7 +207,21 @@ def _found(ev: Evaluator, function: FunctionGraph) -> tuple[list[CallerSite], bo
         if site is not None:
             found.append(site)
     handed = _handed(strict, files, sought, function)
-    return found + (handed or []), handed is not None
+    return found + (_registered(strict, function) if handed is None else handed), handed is not None
+
+
+def _registered(strict: Evaluator, function: FunctionGraph) -> list[CallerSite]:
+    """Return the calls of a closure by those to whom its file hands what gave it: ``register_forward_hook(make())``."""
+    if function.parent is function.file.body or function.cls is not None:
+        return []
+    found = []
+    for word in handed_calls.CALLING_WORDS:
+        for written in function.file.calls.get(word, ()):
+            node = function.file.node_of_call(written)
+            for call in callees_of_handed(strict, node) if node is not None else ():
+                site = _site(strict, call, function)
+                found += [site] if site is not None else []
+    return found
 
 
 def _defines(file: ModuleGraph, word: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from torchlint.models.library_rows import canonical, leaf
-from torchlint.semantic.graph import ATTR, CALL, COMPREHENSION, CONST, ELEMENT, OPAQUE, CallArguments, Node
+from torchlint.semantic.graph import ATTR, CALL, COMPREHENSION, CONST, ELEMENT, OPAQUE, CallArguments, Node, ProcessState
 from torchlint.values.asking import CallSite
 
 
@@ -119,8 +119,10 @@ def _module_hook(site: CallSite, _: Node, __: int) -> CallArguments:
     module = site.receiver
     if module is None:
         return CallArguments()
-    inputs = nothing_known(site)
-    output = made_node(site, ("output",), CALL, (module,), CallArguments((inputs,), {}, frozenset({0})))
+    inputs, at = nothing_known(site), site.node
+    state = at.state and ProcessState(inputs, at.state.device, at.state.dtype)  # who runs the module decides on grad mode
+    given = CallArguments((inputs,), {}, frozenset({0}))
+    output = site.asker.derived((at, "output"), lambda: Node(CALL, (module,), given, at.at, at.fn, state))
     return CallArguments((module, inputs, output))
 
 

@@ -202,7 +202,7 @@ _ROWS: Final[dict[str, _Transfer]] = {
     "gymnasium.vector.*": _environments, "gym.vector.*": _environments, "gymnasium.wrappers.*": _environments,
     "pettingzoo.*": _environments, "ultralytics.*": _object, "detectron2.engine.*": _object,
     "sentence_transformers.SentenceTransformer": _object, "segment_anything.*": _object,
-    "albumentations.[A-Z]*": _object,
+    "albumentations.[A-Z]*": _object, "contextlib.ExitStack": _object, "contextlib.AsyncExitStack": _object,
 }  # fmt: skip
 """By full names and patterns; of several patterns the longest holds."""
 _PATTERNS: Final = [each for each in _ROWS if "*" in each]
