@@ -338,6 +338,12 @@ class GraphKnowledge(Analysis):
         found = self._node(node)
         return self.told(found, ()) if found is not None else NOTHING
 
+    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
+        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
+        found = self._node(node)
+        path = tuple(ANY_ELEMENT if each is None else f"={each}" if isinstance(each, str) else each for each in steps)
+        return self.told(found, path) if found is not None else NOTHING
+
     @_noted
     def told(self, node: Node, path: Path) -> Value:
         """Return what is known of what a path leads to from a node."""

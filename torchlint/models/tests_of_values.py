@@ -25,6 +25,11 @@ _BUILTIN_KINDS: Final = {
     "float": (a.SCALAR, False), "bool": (a.SCALAR, False), "complex": (a.SCALAR, False), "str": (a.STRING, False),
     "bytes": (a.STRING, False), "slice": (a.OTHER, False), "type": (a.OTHER, False),
 }  # fmt: skip
+_OF_SUBCLASSES: Final[dict[frozenset[Reference], int]] = {
+    frozenset({LibraryRef("builtins.tuple")}): a.SIZE,
+    frozenset({LibraryRef("builtins.int")}): a.SCALAR,
+}
+"""What is of a class by inheritance alone: ``type(x) is int`` holds of no truth value."""
 _OF_TORCH: Final = {
     "torch.device": (a.DEVICE, True), "torch.dtype": (a.DTYPE, True), "torch.Size": (a.SIZE, True),
     "torch.Tensor": (a.TENSOR, True), "torch.autograd.Variable": (a.TENSOR, True),
@@ -182,6 +187,8 @@ def _of_class(asker: Asker, value: Abstract, narrowing: Narrowing, context: Cont
         return value
     else:
         mask, whole = kinds_of(asker, node, context)
+    if narrowing.sort == "type" and node is not None:
+        mask &= ~_OF_SUBCLASSES.get(asker.value(node, (), context).references, 0)
     if not mask:
         return value
     if not narrowing.positive:

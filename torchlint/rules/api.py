@@ -267,6 +267,11 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.value(found) if found is not None else UNKNOWN
 
+    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
+        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
+        found: Value = self._analysis.part(node, steps)  # type: ignore[attr-defined]
+        return found
+
     def presumed_value(self, node: Expression) -> Value:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
         found = self._expression(node)
@@ -349,7 +354,7 @@ class FileContext:
         node, place = self._expression(converted), self._expression(at)
         if node is None or place is None:
             return None
-        told: JudgedConversion | None = self._analysis.judged(found)  # type: ignore[attr-defined]
+        told: JudgedConversion | None = self._analysis.judged(node, place)  # type: ignore[attr-defined]
         return told
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.bound_names import bind, dotted, join, lookup, rebind, unnarrowed
+from torchlint.semantic.bound_names import Bindings, bind, dotted, join, lookup, rebind, unnarrowed
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation_text, declare
 from torchlint.semantic.graph import FunctionExit, Node
@@ -201,10 +201,12 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
     names: list[tuple[str, Node]] = []
     for each in node.generators:
         iterated = st.expr(each.iter)
-        count, around = st.writes, st.targets
+        if cls is not None and st.around is not None and not names:  # only this sees what the class around binds
+            st.env = Bindings(st.around, st.env.attributes, st.env.state)
+        count, targets = st.writes, st.targets
         st.targets = names
         assign(st, each.target, st.node(g.ELEMENT, (iterated,), None, each.target))
-        st.targets, st.writes = around, count
+        st.targets, st.writes = targets, count
         st.hidden = st.hidden | {word for word, _ in names}
         for test in each.ifs:
             st.guards = (*st.guards, (st.expr(test), True))
@@ -222,7 +224,9 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
         for word, value in names:
             st.fn.definitions.setdefault(word, []).append(value)
     if st.writes != writes:
-        _carry_out(st, inner.names, {word for word, _ in names})
+        seen = st.around if cls is not None and st.around is not None else {}
+        changed = {word: value for word, value in inner.names.items() if seen.get(word) is not value}
+        _carry_out(st, changed, {word for word, _ in names})
         for spelled, value in list(outer.attributes.items()):
             if inner.attributes.get(spelled) is not value:
                 st.env.drop(spelled)

@@ -162,14 +162,18 @@ def _class(st: Lowering, node: ast.ClassDef) -> None:
 
 def _class_body(st: Lowering, node: ast.ClassDef, cls: ClassGraph) -> None:
     """Lower the body of a class, whose names are attributes of it, seen by no function inside."""
-    env, outer, outside = st.env, st.cls, st.outside
+    env, outer, outside, around = st.env, st.cls, st.outside, st.around
     is_outermost = st.fn.parent is None and st.outer_names is None
     if is_outermost:
         st.outer_names = env.names
     st.env, st.cls, st.outside = env.fork(), cls, {}
+    if around is None:
+        st.around = env.names
+    else:
+        st.env.names = around
     st.block(node.body)
     st.enter(env)
-    st.cls, st.outside = outer, outside
+    st.cls, st.outside, st.around = outer, outside, around
     if is_outermost:
         st.outer_names = None
 

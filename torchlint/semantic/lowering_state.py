@@ -51,7 +51,7 @@ class Lowering:
     """The state of one pass over a function; free functions in the modules beside work on it."""
 
     __slots__ = (
-        "annotation", "attempts", "by_syntax", "caught", "changes", "cls", "depth", "env", "exits", "fn", "frames",
+        "annotation", "around", "attempts", "by_syntax", "caught", "changes", "cls", "depth", "env", "exits", "fn", "frames",
         "guards", "hidden", "live", "nodes", "outer_names", "outside", "snapshot", "snapshot_entries", "statement",
         "targets", "writes",
     )  # fmt: skip
@@ -79,6 +79,8 @@ class Lowering:
         """The call that is a statement by itself."""
         self.outer_names: dict[str, Node] | None = None
         """The module's names while a class body or comprehension of it is lowered."""
+        self.around: dict[str, Node] | None = None
+        """The names outside of the class bodies that are being lowered: comprehensions and classes in one see these."""
         self.snapshot: dict[str, Node] | None = None
         self.snapshot_entries = 0
         self.annotation = ""

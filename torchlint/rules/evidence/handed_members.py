@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from torchlint.rules.api import Device, FileContext, Function, Kind, Value, any_element, handed_to
+from torchlint.rules.api import Device, FileContext, Function, Kind, handed_to
 from torchlint.rules.evidence.accelerator_places import Place, is_building_a_module, place_of_members
 from torchlint.rules.evidence.calls_in_sight import calls_of
 from torchlint.rules.evidence.local_bindings import bound_at
@@ -53,7 +53,7 @@ def _handed(argument: ast.arg, path: tuple[Step, ...], context: FileContext, dep
 
 def _place(given: ast.expr, path: tuple[Step, ...], context: FileContext, depth: int) -> Place | None:
     """Return why a part of what is handed over may be there, by its keys."""
-    value = _part(context.value(given), path)
+    value = context.part(given, path)
     if value.is_tensor and value.device & Device.ACCELERATOR:
         return Place(tuple(map(context.located, context.why(value.why_device))), is_shown=not context.is_test)
     if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
@@ -64,23 +64,6 @@ def _place(given: ast.expr, path: tuple[Step, ...], context: FileContext, depth:
     spelled = _spelled(given, path, context, _FEW)
     place = place_of_members(spelled, context) if spelled is not None else None
     return Place(tuple(map(context.located, place.why)), place.is_shown) if place is not None else None
-
-
-def _part(value: Value, path: tuple[Step, ...]) -> Value:
-    """Return what is known of a part by its keys; a part of a tensor is where that is."""
-    for step in path:
-        if value.is_tensor:
-            return value
-        keyed = dict(value.keys)
-        if isinstance(step, str) and step in keyed:
-            value = keyed[step]
-        elif isinstance(step, int) and value.items is not None and -len(value.items) <= step < len(value.items):
-            value = value.items[step]
-        elif step is _ANY or not (value.items or value.keys):
-            value = any_element(value)
-        else:
-            return Value()
-    return value
 
 
 def _spelled(given: ast.expr, path: tuple[Step, ...], context: FileContext, depth: int) -> ast.expr | None:

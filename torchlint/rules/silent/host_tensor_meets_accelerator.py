@@ -134,25 +134,26 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return  # before the functions are walked
     if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
         return
+    value = context.value(call)
+    if not value.is_tensor or value.rank == 0 or value.device & (Device.HOST | Device.ACCELERATOR) != Device.HOST:
+        return
     least = least_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
-    is_copy = copies(call, context)
-    trail = Trail(True, least, is_building=is_building(call, context), is_computed=is_copy)
+    may_be_elsewhere = value.device != Device.HOST  # a copy is where its tensor is, and somebody may set a default
+    trail = Trail(True, least, is_building=is_building(call, context), is_computed=may_be_elsewhere)
     found = (each for each in meetings(call, context, trail) if not is_called_in_building(each.at, each.context))
     meeting = min(found, key=lambda each: each.place.is_open, default=None)
     if meeting is None or (context.is_test and not meeting.place.is_shown):
         return
     if not _is_in_same(meeting, call, context) and _is_chosen_by_device(meeting.at, meeting.context):
         return
-    value = context.value(call)
-    is_there = value.device & Device.ACCELERATOR or (value.device != Device.HOST and not is_copy)
-    if not value.is_tensor or is_there or value.rank == 0 or is_set_by_an_import(context):
+    if is_set_by_an_import(context):
         return
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     met = f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"
     yield Draft(
         word,
         _message(call, meeting),
-        Confidence.POSSIBLE if is_copy else meeting.place.confidence(meeting.context),
+        Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(meeting.context),
         tuple(map(meeting.context.located, (*meeting.place.why, met))),
         _fix(node, call, meeting, context),
     )
