@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 LONGEST_CALL_STRING: Final = 3
 LONGEST_PATH: Final = 5
-MOST_STEPS: Final = 60_000
+MOST_STEPS: Final = 20_000
 """Values computed for one question; a question that needs more has no answer."""
 _MOST_ACTIVE: Final = 1_500
 """Values that wait for each other: deeper than code that people write."""
@@ -72,7 +72,7 @@ Key = tuple[Node, Path, Context | None]
 class _Active:
     """A value that is being computed."""
 
-    __slots__ = ("index", "is_read", "present")
+    __slots__ = ("head", "index", "is_read", "present")
 
     def __init__(self, index: int, present: Abstract) -> None:
         self.index = index
@@ -80,6 +80,17 @@ class _Active:
         """The approximation that those get who ask for it meanwhile."""
         self.is_read = False
         """Whether somebody did, in this round."""
+        self.head: _Active | None = None
+        """Once it is computed: the value of the lowest index on which it rests, which still changes."""
+
+    def head_index(self) -> int:
+        """Return the lowest index among the values that are still being computed and on which this one rests."""
+        found = self
+        while found.head is not None:
+            found = found.head
+        while self.head is not None and self.head is not found:  # what was left since is passed over the next time
+            self.head, self = found, self.head  # noqa: PLW0642
+        return found.index
 
 
 class BudgetError(Exception):
@@ -96,8 +107,10 @@ class Evaluator:
         self._done: dict[Key, tuple[Abstract, int]] = {}
         """Values, each with the bits of what it rests on: see :attr:`Program.touched`."""
         self._active: dict[Key, _Active] = {}
-        self._partial: dict[Key, tuple[Abstract, int]] = {}
-        """Values that rest on one that is being computed, each with the lowest index of those."""
+        self._partial: dict[Key, tuple[Abstract, _Active]] = {}
+        """Values that rest on one that is being computed."""
+        self._stack: list[_Active] = []
+        """The values that are being computed, by index."""
         self._approximations: dict[Key, Abstract] = {}
         """What these were in the round before."""
         self._has_changed = False
@@ -128,6 +141,7 @@ class Evaluator:
     def _forget_partial(self) -> None:
         self._active.clear()
         self._partial.clear()
+        self._stack.clear()
         self._approximations.clear()
         self._has_changed = False
         self._trail.clear()
@@ -154,7 +168,7 @@ class Evaluator:
             return active.present
         partial = self._partial.get(key)
         if partial is not None:
-            self._low = min(self._low, partial[1])
+            self._low = min(self._low, partial[1].head_index())
             return partial[0]
         if len(path) > LONGEST_PATH:
             return unknown(OF_CALL, node)
@@ -182,6 +196,7 @@ class Evaluator:
         outer, mark, program = self._low, len(self._trail), self.program
         touched_before, program.touched = program.touched, node.fn.file.bit
         entry = self._active[key] = _Active(index, self._approximations.get(key, BOTTOM))
+        self._stack.append(entry)
         has_changed, rounds = self._has_changed, 0
         while True:
             self.steps += 1
@@ -198,11 +213,8 @@ class Evaluator:
                 self._approximations[each] = self._partial.pop(each)[0]
             del self._trail[mark:]
         if low < index:  # it rests on what still changes, and so does all that rests on it
-            for each in self._trail[mark:]:
-                known = self._partial[each]
-                if known[1] > low:
-                    self._partial[each] = known[0], low
-            self._partial[key] = value, low
+            entry.head = self._stack[low]
+            self._partial[key] = value, entry
             self._trail.append(key)
             self._has_changed |= has_changed
         else:
@@ -212,7 +224,7 @@ class Evaluator:
             del self._trail[mark:]
             self._done[key] = value, program.touched
             self._has_changed, low = has_changed, _INFINITE
-        del self._active[key]
+        del self._active[key], self._stack[index]
         self._low = min(outer, low)
         program.touched |= touched_before
         return value
