@@ -31,9 +31,10 @@ def output(site: CallSite, owner: Abstract, operands: list[Abstract], has_live: 
         own = bits if bits and not owner.grad & a.SURE else a.MODULE_OUT
         grad = own | (grad if owner.grad & a.SAFE else 0)
         grad_from = site.node
-    device, origin = (given.device or a.SAFE) | (owner.device or a.SAFE), given.device_from or owner.device_from
-    places = given.device or a.SAFE, owner.device or (0 if has_live else a.SAFE)
-    if a.SAFE in places and all(each & a.SAFE for each in places):
+    there = (owner.device or a.SAFE) & (a.ALL_EVIDENCE if has_live else ~a.SAFE)  # no parameters are nowhere
+    device, origin = (given.device or a.SAFE) | there, given.device_from or owner.device_from
+    places = given.device or a.SAFE, owner.device
+    if has_live and a.SAFE in places and all(each & a.SAFE for each in places):
         device, origin = a.SAFE, None
     made = Abstract(a.TENSOR, grad, device, a.FLOATING, a.ANY_RANK, a.NO_REFERENCES, grad_from, origin)
     return site.asker.under(made, site.node, site.context)
