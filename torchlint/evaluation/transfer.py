@@ -224,7 +224,7 @@ def global_name(ev: Evaluator, node: Node, path: Path, context: Context | None) 
         if bound is not None:
             return ev.value(bound, path)
     value = ev.value(node.fn.file.export(word), path)
-    return value if value.kind else unknown(a.OF_ATTR, node)
+    return value if value.kind or word in lower(node.fn.file.body).definitions else unknown(a.OF_ATTR, node)
 
 
 def _call_in_body(node: Node, context: Context | None) -> Node | None:

@@ -112,8 +112,11 @@ def _object(node: Node, depth: int) -> Node:
 def lookup(st: Lowering, word: str, at: Span | None) -> Node:
     """Return what a name is bound to here."""
     found = st.env.names.get(word)
+    is_shared = word in st.shared and st.cls is None and word not in st.hidden and word not in st.outside
+    if found is not None and is_shared and st.fn.parent is not None:
+        return st.node(g.FREE, (), (st.fn, word), at)
     if found is not None:
-        return found
+        return st.node(g.GLOBAL, (), word, at) if is_shared else found
     if word in st.outside:
         owner = st.outside[word]
         return st.node(g.GLOBAL, (), word, at) if owner.parent is None else st.node(g.FREE, (), (owner, word), at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, Final
 
 from torchlint.semantic.bound_names import Bindings
@@ -51,9 +51,9 @@ class Lowering:
     """The state of one pass over a function; free functions in the modules beside work on it."""
 
     __slots__ = (
-        "annotation", "around", "attempts", "by_syntax", "caught", "changes", "cls", "depth", "env", "exits", "fn", "frames",
-        "guards", "hidden", "live", "nodes", "outer_names", "outside", "snapshot", "snapshot_entries", "statement",
-        "targets", "writes",
+        "annotation", "around", "attempts", "by_syntax", "caught", "changes", "cls", "depth", "env", "exits", "fn",
+        "frames", "guards", "hidden", "live", "nodes", "outer_names", "outside", "shared", "snapshot",
+        "snapshot_entries", "statement", "targets", "writes",
     )  # fmt: skip
 
     def __init__(self, fn: FunctionGraph, env: Bindings) -> None:
@@ -70,6 +70,8 @@ class Lowering:
         """The class whose body is being lowered."""
         self.outside: dict[str, FunctionGraph] = {}
         """Names declared ``global`` or ``nonlocal``, with the function that they belong to."""
+        self.shared: Set[str] = fn.file.outline.shared.get(fn.tree, set()) if fn.tree is not None else set()
+        """The names that functions inside bind or change: at any time they are what any of these made of them."""
         self.targets: list[tuple[str, Node]] | None = None
         """Where the names of a comprehension go while they are bound."""
         self.hidden: frozenset[str] = frozenset()

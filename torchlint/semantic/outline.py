@@ -76,6 +76,8 @@ class Outline:
     """First words of absolute imports."""
     reaching_out: list[AnyFunction] = field(default_factory=list)
     """Functions that may bind or change what a name of the module, or of a function around, is bound to."""
+    shared: dict[ast.AST, set[str]] = field(default_factory=dict)
+    """The names of a function or of the module that functions inside bind or change."""
 
 
 def outline_of(tree: ast.Module) -> Outline:
@@ -86,6 +88,7 @@ def outline_of(tree: ast.Module) -> Outline:
         node, owner, cls = stack.pop()
         kind = type(node)
         if kind is ast.Name:
+            walk.bind(node, owner)
             continue
         known = _KNOWN.get(kind)
         if known is not None:
@@ -100,13 +103,28 @@ def outline_of(tree: ast.Module) -> Outline:
                         walk.push(each, owner, inside, reads)
             elif type(value) not in _LEAVES:
                 walk.push(value, owner, inside, reads)
-    held = {each.id for statement in tree.body for each in _targets(statement) if isinstance(each, ast.Name)}
+    held = walk.bound.get(tree, ())
     for owner, word in walk.grown:
         scope = found.scopes.get(owner)
         if scope is not None and (word in held or scope.owner is not tree):
             walk.reaching.add(owner)
     found.reaching_out = [each for each in found.functions if each in walk.reaching]
+    for owner, word in (*walk.grown, *walk.outside):
+        around = _around(walk, owner, word, tree)
+        if around is not None:
+            found.shared.setdefault(around, set()).add(word)
     return found
+
+
+def _around(walk: _Walk, owner: ast.AST, word: str, tree: ast.Module) -> ast.AST | None:
+    """Return the scope around a function that binds a name which is no own one of the function."""
+    scopes, here = walk.found.scopes, owner
+    if here not in scopes or (word in walk.bound.get(here, ()) and (here, word) not in walk.outside):
+        return None
+    while (here := scopes[here].owner) is not tree:
+        if word in walk.bound.get(here, ()):
+            return here
+    return tree
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -118,7 +136,7 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 class _Walk:
     """What is still to be walked over."""
 
-    __slots__ = ("classes", "found", "grown", "reaching", "stack")
+    __slots__ = ("bound", "classes", "found", "grown", "outside", "reaching", "stack")
 
     def __init__(self, found: Outline, stack: list[tuple[ast.AST, ast.AST, ast.ClassDef | None]]) -> None:
         self.found, self.stack = found, stack
@@ -126,6 +144,15 @@ class _Walk:
         self.reaching: set[ast.AST] = set()
         self.grown: list[tuple[ast.AST, str]] = []
         """Names whose object is changed, with the syntax of the function that does it."""
+        self.outside: list[tuple[ast.AST, str]] = []
+        """Names declared ``global`` or ``nonlocal``, with the syntax of the function that does it."""
+        self.bound: dict[ast.AST, set[str]] = {}
+        """The names that each function binds."""
+
+    def bind(self, node: ast.AST, owner: ast.AST) -> None:
+        """Note a name that is bound."""
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            self.bound.setdefault(owner, set()).add(node.id)
 
     def push(self, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | None, reads: bool) -> None:
         """Walk over a node later; ``reads`` if a name that stands here is read and kept by nobody."""
@@ -155,6 +182,9 @@ def _function(walk: _Walk, node: AnyFunction, owner: ast.AST, cls: ast.ClassDef 
     found = walk.found
     found.functions.append(node)
     found.scopes[node] = WrittenScope(owner, cls, len(found.functions))
+    given = node.args
+    all_given = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    walk.bound[node] = {each.arg for each in all_given if each is not None}
     if isinstance(node, ast.Lambda):
         walk.push(node.body, node, None, reads=False)
     else:
@@ -193,6 +223,7 @@ def _call(walk: _Walk, node: ast.Call, owner: ast.AST, cls: ast.ClassDef | None)
 def _assigned(walk: _Walk, node: ast.Assign | ast.AugAssign, owner: ast.AST, cls: ast.ClassDef | None) -> None:
     del cls
     for each in _targets(node):
+        walk.bind(each, owner)
         if not isinstance(each, ast.Name):
             walk.grow(each, owner)
             walk.push(each, owner, None, reads=True)
@@ -214,9 +245,10 @@ def _import(walk: _Walk, node: ast.Import | ast.ImportFrom, owner: ast.AST, cls:
         walk.found.packages.add(node.module.partition(".")[0])
 
 
-def _outside(walk: _Walk, node: ast.AST, owner: ast.AST, cls: ast.ClassDef | None) -> None:
-    del node, cls
+def _outside(walk: _Walk, node: ast.Global | ast.Nonlocal, owner: ast.AST, cls: ast.ClassDef | None) -> None:
+    del cls
     walk.reaching.add(owner)
+    walk.outside += [(owner, word) for word in node.names]
 
 
 _KNOWN: Final[dict[type[ast.AST], Callable[[_Walk, Any, ast.AST, ast.ClassDef | None], None]]] = {
