@@ -29,7 +29,7 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     before, call = node.ins
     flat = ev.value(before, (), context)
     value = ev.value(before, path, context) if path else flat
-    if not flat.kind or flat.must(_UNCHANGING) or flat.must(a.TENSOR):
+    if not flat.kind or flat.must(_UNCHANGING):
         return value
     changed = BOTTOM
     for callee in ev.callees(call, context):

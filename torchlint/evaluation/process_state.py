@@ -214,9 +214,9 @@ def _entered(ev: Evaluator, variable: str, manager: Node, context: Context | Non
         inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
         function = lower(callee.function)
         if "contextmanager" in function.signs or "asynccontextmanager" in function.signs:
-            for each in function.yields:
-                if (left := getattr(each.state, variable)).op != ENTRY:
-                    return ev.value(left, (), inner)
+            starts = [getattr(each.state, variable) for each in function.yields]
+            if any(each.op != ENTRY for each in starts):
+                return ev.join_of(starts, (), inner)
     return None
 
 

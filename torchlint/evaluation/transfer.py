@@ -336,7 +336,8 @@ def grow(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
     if flat.kind == a.TENSOR or (not path and flat.kind & a.TENSOR and node.data is not g.APPEND):
         return descent.descend(inplace_changes.grown(ev, flat, member, node, context), path)
     if not path:
-        return flat
+        part = ev.value(member, (), context) if flat.kind == a.MODULE and flat.grad == a.SAFE else BOTTOM
+        return flat.but(grad=flat.grad | part.grad) if part.kind == a.MODULE else flat  # a part that is not frozen
     step, key = path[0], selector(node.data)
     if step == key and key != ANY_ELEMENT:
         return ev.value(member, path[1:], context)

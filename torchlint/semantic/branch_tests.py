@@ -41,6 +41,10 @@ def narrow(st: Lowering, test: ast.expr, positive: bool) -> None:
         narrow_place(st, test, Narrowing("truth", positive), test)
 
 
+_OF_STATE = frozenset(("requires_grad", "is_cuda", "host"))
+"""What may be otherwise once the object was changed."""
+
+
 def _narrow_flag(st: Lowering, test: ast.Name, positive: bool) -> None:
     """Narrow by the test whose outcome a name holds, where its variables were not bound anew since."""
     flag = bound(st, test.id)
@@ -66,6 +70,8 @@ def narrow_place(st: Lowering, place: ast.expr, narrowing: Narrowing, at: Span) 
     if before is None:
         before = st.expr(place)
     elif seen is not None and not same_object(seen, before):
+        return None
+    elif seen is not None and narrowing.sort in _OF_STATE and unnarrowed(seen) is not unnarrowed(before):
         return None
     made = st.node(PI, (before,), narrowing, at)
     narrow_name(st, spelled, made)
