@@ -158,6 +158,7 @@ def rebind(st: Lowering, word: str, value: Node) -> None:
     """Give a name the next state of its object; of a name that is not bound here, only for this function."""
     if word in st.outside:
         return
+    before = st.env.names.get(word)
     if is_own(st, word):
         _define(st, word, value)
     elif value.op in _KEPT:
@@ -165,6 +166,36 @@ def rebind(st: Lowering, word: str, value: Node) -> None:
     written(st, word, value)
     st.env.set_name(word, value)
     st.env.drop_under(word)
+    if before is not None and value.op in (g.INPLACE, g.GROW):
+        _tell_others(st, before, value)
+
+
+def _tell_others(st: Lowering, before: Node, after: Node) -> None:
+    """Give the other names of an object its next state, and what it is a part of the part that was changed."""
+    while True:
+        for other, value in list(st.env.names.items()):
+            if value is before and value is not after:
+                written(st, other, after)
+                st.env.set_name(other, after)
+        before = unnarrowed(before)
+        owner = _whole(before)
+        if owner is None:
+            return
+        key = before.data if before.op == g.INDEX else g.SLICE
+        before, after = owner, st.node(g.GROW, (owner, after), key, after.at)
+
+
+def _whole(part: Node) -> Node | None:
+    """Return what a node is an element of, or a view by a method; None for others: an unknown index may copy."""
+    if part.op == g.INDEX and part.data is not g.ANYKEY:
+        return part.ins[0]
+    if part.op == g.CALL and part.ins[0].op == g.ATTR and part.ins[0].data in _VIEWING:
+        return part.ins[0].ins[0]
+    return None
+
+
+_VIEWING = frozenset(("view", "t", "reshape", "transpose", "permute", "squeeze", "unsqueeze", "narrow", "flatten"))
+"""Methods of tensors that give another view of the same memory."""
 
 
 def _tell_owner(st: Lowering, word: str, value: Node) -> None:
