@@ -50,6 +50,7 @@ class Program:
         self._bases: dict[tuple[str, int, str], tuple[str | None, int]] = {}
         self._texts: dict[str, bytes] = {}
         self._added: set[str] = set()
+        self._holders: dict[str, list[str]] = {}
 
     # ------------------------------------------------------------------ what answers rest on
     def touch(self, kind: str, text: str) -> int:
@@ -82,6 +83,7 @@ class Program:
         path = os.path.abspath(path)
         self._note(path, text)
         self._added.add(path)
+        self._holders.clear()
         made = self._modules[path] = ModuleGraph(path, text, self)
         if tree is not None:
             made.tree = tree
@@ -202,24 +204,19 @@ class Program:
 
     def files_with(self, word: str) -> list[ModuleGraph]:
         """Return the files whose text holds a word."""
-        self.touch(WORD, word)
-        sought = word.encode()
-        return [file for path in self.paths() if sought in self._text(path) and (file := self.file(path)) is not None]
+        return [file for path in self._holding(word) if (file := self.file(path)) is not None]
 
     def has_text(self, words: Iterable[str]) -> frozenset[str]:
-        """Return which of some words stand in any file of the program, by one search over the bytes."""
-        open_words = {word: word.encode() for word in words}
-        for word in open_words:
-            self.touch(WORD, word)
-        found: set[str] = set()
-        for path in self.paths():
-            if not open_words:
-                break
-            text = self._text(path)
-            for word in [word for word, sought in open_words.items() if sought in text]:
-                found.add(word)
-                del open_words[word]
-        return frozenset(found)
+        """Return which of some words stand in any file of the program."""
+        return frozenset(word for word in words if self._holding(word))
+
+    def _holding(self, word: str) -> list[str]:
+        """Return the paths of the files whose bytes hold a word; each word is looked for once."""
+        self.touch(WORD, word)
+        if word not in self._holders:
+            sought = word.encode()
+            self._holders[word] = [path for path in self.paths() if sought in self._text(path)]
+        return self._holders[word]
 
 
 def _holds_modules(folder: str, depth: int) -> bool:
