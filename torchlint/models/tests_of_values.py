@@ -149,7 +149,7 @@ def _of_kinds(value: Abstract, kind: int) -> Abstract:
         return value
     if not kind:
         return BOTTOM
-    if value.kind == a.ANY and not kind & a.TENSOR:
+    if value.kind == a.ANY and not kind & a.TENSOR and kind != a.MODULE:
         return of_kind(kind)
     if kind & (a.TENSOR | a.MODULE | a.DEVICE | a.DTYPE | a.OTHER | a.SEQUENCE):
         return value.but(kind=kind)
