@@ -281,7 +281,10 @@ class GraphKnowledge(Analysis):
         tree = self._graph[1].tree
         if tree is self.index.tree:
             return {}, {}
-        theirs = dict(zip(ast.walk(self.index.tree), ast.walk(tree), strict=False))
+        own, other = (
+            [e for e in ast.walk(each) if not isinstance(e, ast.TypeIgnore)] for each in (self.index.tree, tree)
+        )
+        theirs = dict(zip(own, other, strict=False))  # of comments on types only this file's syntax tells
         return theirs, {two: one for one, two in theirs.items()}
 
     def _syntax(self, node: _Syntax) -> _Syntax:
