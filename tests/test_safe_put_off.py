@@ -185,15 +185,6 @@ def run():
         print(list(map(lambda at: at * torch.Tensor(v), [1, 2])))
 
 run()
-# case: bound before
-def run():
-    v = 3
-    v = [1, 2]
-    found = (torch.Tensor(v) for _ in range(1))
-    made = lambda: torch.Tensor(v)
-    return list(found), made()
-
-print(run())
 # case: given back before
 def run(early):
     v = [1, 2]

@@ -31,6 +31,11 @@ MODES: Final = frozenset(
     "no_grad inference_mode enable_grad set_grad_enabled device set_default_device ExitStack AsyncExitStack".split()
 )
 """What of libraries is entered with ``with`` and sets a variable of the process; the rest does not."""
+USING_UP: Final = frozenset(
+    "list tuple set frozenset dict sorted sum max min any all next join extend update fromkeys Counter OrderedDict "
+    "fromiter fsum prod Sequential ModuleList".split()
+)
+"""Functions and methods that go through a generator before they give anything back."""
 SUPPRESSING: Final = frozenset("suppress raises assertRaises assertRaisesRegex".split())
 """Context managers after which the text goes on where their block was left by an exception."""
 INERT_MANAGERS: Final = frozenset(

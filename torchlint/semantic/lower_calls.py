@@ -15,6 +15,7 @@ from torchlint.semantic.effect_words import (
     PROCESS_SETTERS,
     SPREADING,
     STORING,
+    USING_UP,
 )
 from torchlint.semantic.graph import AttributeStore, CallArguments, MemoryWrite, Node, ProcessState
 from torchlint.semantic.lower_targets import (
@@ -34,10 +35,13 @@ _OF_OBJECTS = frozenset(("train", "eval", "step", "__init__"))
 def _call(st: Lowering, node: ast.Call) -> Node:
     function = _function(st, node.func)
     positional, keywords, starred, spread = [], {}, set(), []
+    is_using_up = callee_words(node)[1] in USING_UP
     for position, each in enumerate(node.args):
         if isinstance(each, ast.Starred):
             starred.add(position)
+        st.used_up = each.value if isinstance(each, ast.Starred) else each if is_using_up else None
         positional.append(st.expr(each))
+    st.used_up = None
     for keyword in node.keywords:
         value = st.expr(keyword.value)
         if keyword.arg is None:

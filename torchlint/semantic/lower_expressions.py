@@ -192,7 +192,8 @@ def _formatted(st: Lowering, node: ast.FormattedValue) -> Node:
 # ---------------------------------------------------------------------- comprehensions
 def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Node:
     """Lower a comprehension: its own names are seen nowhere else; what it changes or binds by ``:=`` is."""
-    outer, guards, cls, hidden, writes = st.env, st.guards, st.cls, st.hidden, st.writes
+    outer, guards, cls, hidden, shared, writes = st.env, st.guards, st.cls, st.hidden, st.shared, st.writes
+    is_put_off = isinstance(node, ast.GeneratorExp) and node is not st.used_up
     is_outermost = st.fn.parent is None and st.outer_names is None
     if is_outermost:
         st.outer_names = outer.names
@@ -208,6 +209,8 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
         assign(st, each.target, st.node(g.ELEMENT, (iterated,), None, each.target))
         st.targets, st.writes = targets, count
         st.hidden = st.hidden | {word for word, _ in names}
+        if is_put_off:  # the first iterable aside, names are looked up when somebody goes through it
+            st.shared, st.env.attributes, st.env.owns_attributes = st.fn.definitions.keys(), {}, True
         for test in each.ifs:
             st.guards = (*st.guards, (st.expr(test), True))
             narrow(st, test, True)
@@ -217,7 +220,7 @@ def _comprehension(st: Lowering, node: ast.ListComp | ast.SetComp | ast.Generato
     else:
         ins = (st.expr(node.elt),)
     inner = st.env
-    st.env, st.guards, st.cls, st.hidden = outer, guards, cls, hidden
+    st.env, st.guards, st.cls, st.hidden, st.shared = outer, guards, cls, hidden, shared
     if is_outermost:
         st.outer_names = None
     if len(st.fn.bodies) != bodies:  # a function that is written inside reads the names

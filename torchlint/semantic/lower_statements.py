@@ -80,7 +80,10 @@ def _leave(st: Lowering, node: ast.Break | ast.Continue) -> None:
 
 
 def _return(st: Lowering, node: ast.Return) -> None:
+    if all(each.is_loop for each in st.frames):  # nothing runs behind it that could bind a name anew
+        st.used_up = node.value
     value = _run_later(st, node.value) if node.value is not None else st.node(g.CONST, (), None, node)
+    st.used_up = None
     st.exits.append((value, st.guards, st.env))
     for frame in st.frames:
         frame.leaving.append(st.env)

@@ -53,7 +53,7 @@ class Lowering:
     __slots__ = (
         "annotation", "around", "attempts", "by_syntax", "caught", "changes", "cls", "depth", "env", "exits", "fn",
         "frames", "guards", "hidden", "live", "nodes", "outer_names", "outside", "shared", "snapshot",
-        "snapshot_entries", "statement", "targets", "writes",
+        "snapshot_entries", "statement", "targets", "used_up", "writes",
     )  # fmt: skip
 
     def __init__(self, fn: FunctionGraph, env: Bindings) -> None:
@@ -72,6 +72,8 @@ class Lowering:
         """Names declared ``global`` or ``nonlocal``, with the function that they belong to."""
         self.shared: Set[str] = fn.file.outline.shared.get(fn.tree, set()) if fn.tree is not None else set()
         """The names that functions inside bind or change: at any time they are what any of these made of them."""
+        self.used_up: ast.expr | None = None
+        """The generator that the call around goes through at once."""
         self.targets: list[tuple[str, Node]] | None = None
         """Where the names of a comprehension go while they are bound."""
         self.hidden: frozenset[str] = frozenset()
