@@ -67,7 +67,7 @@ def returned(ev: Evaluator, function: FunctionGraph, path: Path, context: Contex
     """Return what a function gives along a path, in a context."""
     lower(function)
     if not _UNWRITTEN.isdisjoint(function.signs):
-        return _by_annotation(ev, function, path)
+        return _by_annotation(ev, function, path, context)
     if function.yields and _MANAGERS.isdisjoint(function.signs):
         return _generated(ev, function, path, context)
     value, is_reached = BOTTOM, False
@@ -77,12 +77,12 @@ def returned(ev: Evaluator, function: FunctionGraph, path: Path, context: Contex
             value = join(value, on_side(ev, ev.value(each.value, path, context), each.guards, context))
     if function.end is not None and ev.feasible(function.end.guards, context):
         if not function.returns and is_stub(function):
-            return _by_annotation(ev, function, path)
+            return _by_annotation(ev, function, path, context)
         if not path:
             value = join(value, NOTHING)
     if value.kind == a.ANY and not value.references and ev.presumes(Presumption.ANNOTATION):
         return _as_annotated(ev, function, path, value)
-    return value if value.kind or is_reached or function.returns else _by_annotation(ev, function, path)
+    return value if value.kind or is_reached or function.returns else _by_annotation(ev, function, path, context)
 
 
 def _as_annotated(ev: Evaluator, function: FunctionGraph, path: Path, value: Abstract) -> Abstract:
@@ -97,15 +97,16 @@ def _as_annotated(ev: Evaluator, function: FunctionGraph, path: Path, value: Abs
     return value.but(kind=said.kind, dtype=said.dtype, rank=said.rank, references=said.references)
 
 
-def _by_annotation(ev: Evaluator, function: FunctionGraph, path: Path) -> Abstract:
+def _by_annotation(ev: Evaluator, function: FunctionGraph, path: Path, context: Context | None) -> Abstract:
     from torchlint.models.stated_types import stated
 
     said = stated(ev, function.returns_annotation, path) if ev.presumes(Presumption.ANNOTATION) else None
-    at = function.nodes[0] if function.nodes else None
+    at = next((each for each in function.nodes if each.state is not None), None)
     if said is None:
         return unknown(a.OF_CALL, at)
     if said.kind & a.CARRIES:
-        return said.but(grad=a.SAFE | a.OF_CALL, device=a.SAFE | a.OF_CALL, grad_from=at, device_from=at)
+        made = said.but(grad=a.SAFE | a.OF_CALL, device=a.SAFE | a.OF_CALL, grad_from=at, device_from=at)
+        return ev.under(made, at, context) if at is not None else made
     return said
 
 

@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from torchlint.semantic.graph import CALL, GAMMA, PARAM, PHI, PI, FormalParameter, Node
+from torchlint.semantic.graph import (
+    ATTR,
+    CALL,
+    EFFECT,
+    ELEMENT,
+    EXPORT,
+    FREE,
+    GAMMA,
+    GLOBAL,
+    OPAQUE,
+    PARAM,
+    PHI,
+    PI,
+    FormalParameter,
+    Node,
+)
 from torchlint.values import abstract as a
 
 if TYPE_CHECKING:
@@ -17,19 +32,27 @@ if TYPE_CHECKING:
 
 GRAD: Final = "grad_from"
 DEVICE: Final = "device_from"
-_SILENT: Final = frozenset({PHI, GAMMA, PI})
-"""Joins and narrowings are no step of a reason."""
-_MOST_STEPS: Final = 20
+_SILENT: Final = frozenset({PHI, GAMMA, PI, EFFECT, ATTR, ELEMENT, FREE, GLOBAL, EXPORT, OPAQUE})
+"""Joins, narrowings and names are no step of a reason, unless it begins there."""
+_LONGEST_WAY: Final = 20
+_MOST_STEPS: Final = 6
+"""Of a longer chain the beginning and the end are told."""
 
 
 def steps(ev: Evaluator, node: Node, axis: str) -> list[tuple[str, Node]]:
     """Return the steps from where the evidence of an axis begins to a node, first cause first, in words."""
-    found = []
+    found: list[tuple[str, Node]] = []
+    last = ev.value(node)
     for each, context in chain(ev, node, axis):
         value = ev.value(each, (), context)
-        evidence = value.grad if axis == GRAD else value.device
+        evidence = (value.grad if axis == GRAD else value.device) & ~a.SAFE
+        evidence = evidence or (last.grad if axis == GRAD else last.device)  # what it holds brings it
+        if not found and axis == DEVICE and value.kind == a.DEVICE:
+            verb = "may be" if evidence & (a.OPTION | a.OF_MODE) or value.device & a.SAFE else "is"
+            found.append((f"`{code_of(each)}` {verb} an accelerator", each))
+            continue
         found.append((told(each, axis, evidence, is_first=not found), each))
-    return found
+    return found if len(found) <= _MOST_STEPS else [*found[:2], *found[2 - _MOST_STEPS :]]
 
 
 def chain(ev: Evaluator, node: Node, axis: str) -> list[tuple[Node, Context | None]]:
@@ -39,12 +62,13 @@ def chain(ev: Evaluator, node: Node, axis: str) -> list[tuple[Node, Context | No
         return []
     found: list[tuple[Node, Context | None]] = []
     here: tuple[Node, Context | None] | None = (node, None)
-    while here is not None and len(found) < _MOST_STEPS and here not in found:
+    while here is not None and len(found) < _LONGEST_WAY and here not in found:
         found.append(here)
         here = _before(ev, *here, origin, axis) if here[0] is not origin else None
     if found[-1][0] is not origin:
         found.append((origin, None))
-    return [each for each in reversed(found) if each[0].op not in _SILENT]
+    found.reverse()
+    return [found[0], *(each for each in found[1:] if each[0].op not in _SILENT)]
 
 
 def _before(
@@ -67,7 +91,7 @@ def code_of(node: Node) -> str:
     """Return the code of a node, or the name of a parameter."""
     if node.op == PARAM and isinstance(node.data, FormalParameter):
         return node.data.word
-    return node.fn.file.code(node.at) if node.at is not None else ""
+    return node.fn.file.code(node.at) if node.at is not None else node.fn.qualified
 
 
 _FIRST: Final = {
