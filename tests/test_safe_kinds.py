@@ -16,7 +16,8 @@ HEAD = "import numpy as np\nimport torch\n\n"
 UPDATED = {
     "by what it is handed": "def made(**given):\n    d = dict(dims=[2, 3])\n    d.update(given)\n"
     "    return torch.Tensor(d['dims']).shape\n\n\nprint(made(), made(dims=4))\n",
-    "by a keyword": "d = dict(dims=[2, 3])\nd.update(dims=4)\nprint(torch.Tensor(d['dims']).shape)\n",
+    "by a keyword": "def made(n):\n    d = dict(dims=[2, 3])\n    if n:\n        d.update(dims=4)\n"
+    "    return torch.Tensor(d['dims']).shape\n\n\nprint(made(0), made(1))\n",
     "by pairs": "d = dict(dims=[2, 3])\nd.update([('dims', 4)])\nprint(torch.Tensor(d['dims']).shape)\n",
     "by `zip`": "d = dict(dims=[2, 3])\nd.update(zip(['dims'], [4]))\nprint(torch.Tensor(d['dims']).shape)\n",
     "a size": "def made(**given):\n    d = {'n': 3}\n    d.update(given)\n    return torch.Tensor(d['n']).shape\n\n\n"
@@ -24,7 +25,8 @@ UPDATED = {
 }  # fmt: skip
 GIVEN = {
     "the default of `next`": "rows = [[1, 2]]\nprint(torch.Tensor(next((r for r in rows if r[0] > 9), 3)).shape)\n",
-    "the default of `max`": "rows = []\nprint(torch.Tensor(max((r for r in rows if r), default=3)).shape)\n",
+    "the default of `max`": "def made(rows):\n    return torch.Tensor(max((r for r in rows if r), default=3)).shape\n"
+    "\n\nprint(made([]), made([[1, 2]]))\n",
     "a sum of sizes": "xs = [torch.ones(2), torch.ones(3)]\n"
     "print(torch.Tensor(sum((x.shape for x in xs), ())).shape)\n",
     "`divmod`": "print(torch.Tensor(divmod(7, 2)).shape)\n",

@@ -357,7 +357,10 @@ def spread(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     if _is_attribute(step):
         return value
     inner = path if isinstance(step, str) and step[:1] == "=" else (ANY_ELEMENT, *path[1:])
-    return join(value, ev.value(other, inner, context))
+    added = ev.value(other, inner, context)
+    if not added.kind and ev.value(other, (ANY_ELEMENT,), context).may(a.SEQUENCE):  # pairs of keys and values
+        added = ev.value(other, (ANY_ELEMENT, 1, *path[1:]), context)
+    return join(value, added)
 
 
 def inplace(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

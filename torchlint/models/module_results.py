@@ -209,7 +209,7 @@ def module_attribute(
         found = _member(maker, name, (f".{word}", *path))
         if found is not None and found.kind:
             return found
-    if (known := _plain_module_attribute(owner, word, at, maker)) is not None:
+    if (known := _plain_module_attribute(owner, word, name, at, maker)) is not None:
         return asker.along(known, path, at, context)
     place = owner.device or a.SAFE | a.OF_ATTR
     part = Abstract(
@@ -221,18 +221,41 @@ def module_attribute(
 _KNOWN_ATTRIBUTES = frozenset("weight bias training running_mean running_var device dtype".split())
 
 
-def _plain_module_attribute(owner: Abstract, word: str, at: Node, maker: CallSite | None) -> Abstract | None:
+_ASKED_FOR = {
+    "weight": ("affine", "elementwise_affine"), "bias": ("affine", "elementwise_affine", "bias"),
+    "running_mean": ("track_running_stats",), "running_var": ("track_running_stats",),
+    "num_batches_tracked": ("track_running_stats",),
+}  # fmt: skip
+"""The arguments without which a layer has none of a part."""
+_NORMALISING = ("Norm", "Norm1d", "Norm2d", "Norm3d")
+
+
+def _if_asked_for(found: Abstract, word: str, name: str, maker: CallSite | None) -> Abstract:
+    """Return a part of a layer, or `None` where the layer may have been told to do without it."""
+    asked = _ASKED_FOR.get(word, ())
+    if maker is None:
+        has_choice = word == "bias" or (asked and leaf(name).endswith(_NORMALISING))
+        return join(found, NOTHING) if has_choice else found
+    is_usual = not leaf(name).startswith(("InstanceNorm", "LazyInstanceNorm"))
+    answers = [answer(maker, None, each, usual=each == "bias" or is_usual) for each in asked]
+    if False in answers:
+        return NOTHING
+    return join(found, NOTHING) if None in answers else found
+
+
+def _plain_module_attribute(
+    owner: Abstract, word: str, name: str, at: Node, maker: CallSite | None
+) -> Abstract | None:
     if word.startswith(("weight", "bias")):
-        if maker is not None:
-            asked = ("affine", "elementwise_affine", *(("bias",) if word == "bias" else ()))
-            if any(answer(maker, None, each, usual=True) is False for each in asked):
-                return NOTHING
         found = parameter_of(owner, at)
-        return join(found, NOTHING) if maker is None and word == "bias" else found
-    if word in ("running_mean", "running_var"):
-        return tensor(a.SAFE, owner.device or a.SAFE, a.FLOATING, a.RANKS[1], None, owner.device_from)
-    if word == "num_batches_tracked":
-        return tensor(a.SAFE, owner.device or a.SAFE, a.INT64, a.RANKS[0], None, owner.device_from)
+    elif word in ("running_mean", "running_var"):
+        found = tensor(a.SAFE, owner.device or a.SAFE, a.FLOATING, a.RANKS[1], None, owner.device_from)
+    elif word == "num_batches_tracked":
+        found = tensor(a.SAFE, owner.device or a.SAFE, a.INT64, a.RANKS[0], None, owner.device_from)
+    else:
+        found = None
+    if found is not None:
+        return _if_asked_for(found, word, name, maker)
     if word == "training":
         return of_kind(a.SCALAR)
     return AN_INTEGER if word in INTEGER_ATTRIBUTES else None

@@ -70,7 +70,9 @@ def _summed(site: CallSite, path: Path) -> Abstract:
         return unknown_call(site, path)
     start = site.value(1, "start")
     if start is not None and start.kind == a.SEQUENCE:
-        return A_SEQUENCE if not path else element_at(site, source, path)
+        if path:
+            return element_at(site, source, path)
+        return of_kind(a.SEQUENCE | element_at(site, source, ()).kind & a.SIZE)  # a size is what a tuple and it make
     each = element_at(site, source, ())
     values = [each.plain(), *([start.plain()] if start is not None else [])]
     if not each.kind:

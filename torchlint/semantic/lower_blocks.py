@@ -231,7 +231,7 @@ def _with(st: Lowering, node: ast.With | ast.AsyncWith) -> None:
             grad = st.node(WITHIN, (state.grad, manager), GRAD, written)
             device = st.node(WITHIN, (state.device, manager), DEVICE, written)
             st.env.state = ProcessState(grad, device, state.dtype)
-        if isinstance(written, ast.Call) and callee_words(written)[1] in SUPPRESSING:
+        if isinstance(written, ast.Call) and _may_suppress(st, callee_words(written)[1]):
             attempt = Attempt(st.env.fork())
     if attempt is not None:
         st.attempts.append(attempt)
@@ -244,6 +244,35 @@ def _with(st: Lowering, node: ast.With | ast.AsyncWith) -> None:
     if restores:
         for way in {id(each): each for each in (st.taken(), *frame.leaving) if each is not None}.values():
             way.state = ProcessState(saved.grad, saved.device, way.state.dtype)
+
+
+_EXITS = ("__exit__", "__aexit__")
+
+
+def _may_suppress(st: Lowering, word: str) -> bool:
+    """Whether the text goes on behind a manager whose block an exception left, by what the file says of it."""
+    if word in SUPPRESSING:
+        return True
+    for each, scope in st.fn.file.outline.scopes.items():
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if scope.cls is not None and scope.cls.name == word and each.name in _EXITS and _gives_truth(each):
+            return True
+        if scope.cls is None and each.name == word and any(map(_catches, ast.walk(each))):
+            return True
+    return False
+
+
+def _gives_truth(function: ast.AST) -> bool:
+    """Whether ``__exit__`` may give back what ends an exception."""
+    given = [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
+    return any(each is not None and not (isinstance(each, ast.Constant) and not each.value) for each in given)
+
+
+def _catches(node: ast.AST) -> bool:
+    """Whether a generator catches what an exception at its ``yield`` brings."""
+    has_handler = isinstance(node, ast.Try) and bool(node.handlers)
+    return has_handler and any(isinstance(each, ast.Yield) for each in ast.walk(node))
 
 
 def _is_active(st: Lowering, written: ast.expr) -> bool:
