@@ -110,6 +110,10 @@ def _by_class_bodies(
 ) -> Abstract:
     value = BOTTOM
     for cls in family.lineage:
+        if word in cls.annotations and not is_stored and family.method("__init__") is None:
+            given = _given(ev, family, reference, word, path)
+            if given is not None:  # in place of the default
+                return given
         for each in cls.attributes.get(word, ()):
             if each.op != FUNCTION:
                 value = join(value, ev.value(each, path))
@@ -117,7 +121,7 @@ def _by_class_bodies(
         if method is not None:
             return join(value, _of_method(ev, method, owner, reference, path))
         if word in cls.annotations and not value.kind and not is_stored:
-            value = join(value, _field(ev, family, cls, reference, word, path, at))
+            value = join(value, _field(ev, cls, word, path, at))
     return value
 
 
@@ -174,19 +178,21 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
     return None
 
 
-def _field(
-    ev: Evaluator, family: Family, cls: ClassGraph, reference: InstanceRef, word: str, path: Path, at: Node
-) -> Abstract:
-    """Return a field of a dataclass or a named tuple: what its maker was given."""
+def _given(ev: Evaluator, family: Family, reference: InstanceRef, word: str, path: Path) -> Abstract | None:
+    """Return what the maker of a dataclass or a named tuple was given for a field; None where nothing was."""
     made = reference.made
-    if made is not None and made.op == "call":
-        given, place = made.arguments, family.fields.index(word)
-        if word in given.keywords:
-            return ev.value(given.keywords[word], path, reference.context)
-        if given.starred:
-            return ev.value(given.positional[min(given.starred)], (ANY_ELEMENT, *path), reference.context)
-        if place < len(given.positional):
-            return ev.value(given.positional[place], path, reference.context)
+    if made is None or made.op != "call":
+        return None
+    given, place = made.arguments, family.fields.index(word)
+    if word in given.keywords:
+        return ev.value(given.keywords[word], path, reference.context)
+    if given.starred:
+        return ev.value(given.positional[min(given.starred)], (ANY_ELEMENT, *path), reference.context)
+    return ev.value(given.positional[place], path, reference.context) if place < len(given.positional) else None
+
+
+def _field(ev: Evaluator, cls: ClassGraph, word: str, path: Path, at: Node) -> Abstract:
+    """Return a field of a dataclass or a named tuple by its annotation."""
     said = stated(ev, cls.annotations[word], path) if ev.presumes(Presumption.ANNOTATION) else None
     if said is None:
         return descent.descend(unknown(a.OF_ATTR, at), path)

@@ -56,7 +56,7 @@ def store_attribute(
     if word in SETTERS:
         change(st, owner, st.node(g.SETTER, (before, value), word, at))
     spelled = dotted(owner)
-    if spelled is not None:
+    if spelled is not None and word not in st.fn.file.properties_set:
         bind_attribute(st, f"{spelled}.{word}", value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -64,6 +65,11 @@ class ModuleGraph:
         return self.text.splitlines()
 
     def code(self, span: Span) -> str:
+    @cached_property
+    def properties_set(self) -> frozenset[str]:
+        """The words of properties of the file that are more than set: what is read back is not what was put there."""
+        return frozenset(each.decode() for each in re.findall(rb"@(\w+)\.setter\b", self.text))
+
         """Return the text of a span on one line, with single blanks for any white space."""
         first, last = span.lineno - 1, (span.end_lineno or span.lineno) - 1
         lines = self._lines[first : last + 1]
