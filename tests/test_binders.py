@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from torchlint.inference.program.binders import binder, reaching
+from torchlint.texts.binders import binder, reaching
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 

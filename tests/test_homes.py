@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.inference.program.module_files import Imports, Location, seen_from
+from torchlint.texts.module_files import Imports, Location, seen_from
 from torchlint.source.project_root import Homes
 
 TREE = (

@@ -20,7 +20,7 @@ from torchlint.inference.models.operations import _WITH_VALUES as WITH_VALUES
 from torchlint.inference.models.operations import CASTS, MAY_COPY, PAIRS, PAIRS_WITH_DIM, leaf, operations
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "torchlint" / "inference" / "models" / "operations.json"
+TABLE = ROOT / "torchlint" / "models" / "operations.json"
 SAMPLE, SEED = 120, 1
 
 

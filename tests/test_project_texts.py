@@ -10,9 +10,9 @@ import pytest
 
 from tests.conftest import Program
 from tests.test_cache import known
-from torchlint.inference.program import project_texts, source_files, word_index
-from torchlint.inference.program.default_setters import DTYPE
-from torchlint.inference.program.project_texts import IMPORTS, SUBCLASSES, SURELY, TAKES, TRACES, ask, look_again
+from torchlint.texts import project_texts, source_files, word_index
+from torchlint.texts.default_setters import DTYPE
+from torchlint.texts.project_texts import IMPORTS, SUBCLASSES, SURELY, TAKES, TRACES, ask, look_again
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
 SETS_MORE = "import torch\n\ntorch.set_default_tensor_type(kind)\ntorch.set_default_device(device)\n"

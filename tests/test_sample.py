@@ -11,7 +11,7 @@ import pytest
 from torchlint.config import Config
 from torchlint.diagnostics.model import Confidence, Finding, Severity
 from torchlint.inference import query
-from torchlint.inference.program.source_files import read_whole
+from torchlint.texts.source_files import read_whole
 from torchlint.knowledge import look_again
 from torchlint.linter.engine import check_bytes
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from torchlint.diagnostics.model import Settings
-from torchlint.inference.program.bindings import SetAttributes, attributes_set
+from torchlint.texts.bindings import SetAttributes, attributes_set
 from torchlint.inference.query import Analysis
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of

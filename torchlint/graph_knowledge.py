@@ -22,8 +22,8 @@ from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.inference.program.project_texts import HOLDS, Question, ask
-from torchlint.inference.query import Analysis
+from torchlint.texts.project_texts import HOLDS, Question, ask
+from torchlint.texts.checked_file import CheckedFile
 from torchlint.models.tensor_moves import place_of
 from torchlint.semantic.graph import (
     CALL,
@@ -35,7 +35,8 @@ from torchlint.semantic.graph import (
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import FUNCTIONS, index_of
+from torchlint.syntax.ast_index import FUNCTIONS, empty, index_of
+from torchlint.texts.frameworks import text_imports_torch
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
 from torchlint.values.references import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.evaluation.call_graph import CallerSite
     from torchlint.semantic.module_graph import ModuleGraph
+    from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
     from torchlint.values.abstract import Abstract
 
@@ -105,7 +107,7 @@ class GraphValue(Value):
         self.node = next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None)
 
     @property
-    def items(self) -> tuple[Value, ...] | None:  # type: ignore[override]
+    def items(self) -> tuple[Value, ...] | None:
         """The members of a tuple or list of known length, in order."""
         node = self._node
         while node.op == PI:
@@ -115,14 +117,14 @@ class GraphValue(Value):
         return tuple(self._home.told(node, (place,)) for place in range(len(node.ins)))
 
     @property
-    def member(self) -> Value | None:  # type: ignore[override]
+    def member(self) -> Value | None:
         """The join of all members of a container."""
         if not self.kind & Kind.SEQUENCE or len(self._path) > 2:
             return None
         return self._home.told(self._node, (*self._path, ANY_ELEMENT))
 
     @property
-    def keys(self) -> tuple[tuple[str, Value], ...]:  # type: ignore[override]
+    def keys(self) -> tuple[tuple[str, Value], ...]:
         """The members of a dict by constant key."""
         node = self._node
         if self._path or node.op != "dict":
@@ -131,7 +133,7 @@ class GraphValue(Value):
         return tuple((each, self._home.told(node, (f"={each}",))) for each in keys if isinstance(each, str))
 
     @property
-    def self_value(self) -> Value | None:  # type: ignore[override]
+    def self_value(self) -> Value | None:
         """For a bound method: the object it is bound to."""
         owners = [each.owner for each in self._above.references if isinstance(each, MethodRef)]
         if len(owners) != 1 or not isinstance(owners[0], InstanceRef):
@@ -139,12 +141,12 @@ class GraphValue(Value):
         return self._home.of_object(owners[0])
 
     @property
-    def why_grad(self) -> Reason | None:  # type: ignore[override]
+    def why_grad(self) -> Reason | None:
         """Why it may require grad."""
         return self._home.reason(self._node, reasons.GRAD) if not self._path else None
 
     @property
-    def why_device(self) -> Reason | None:  # type: ignore[override]
+    def why_device(self) -> Reason | None:
         """Why it may be on an accelerator."""
         return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
 
@@ -240,8 +242,8 @@ class GraphCall(CallSite):
     home: GraphKnowledge
 
 
-class GraphKnowledge(Analysis):
-    """What is known of one file by the graph; questions of text alone are answered as before."""
+class GraphKnowledge(CheckedFile):
+    """What is known of one file by the graph, and by its text."""
 
     def __init__(
         self, index: AstIndex, settings: Settings, path: str | None = None, *, is_presuming: bool = False
@@ -252,13 +254,15 @@ class GraphKnowledge(Analysis):
         self._touched = 0
         """The bits of what the answers so far rest on."""
         self._values: dict[tuple[Node, Path], Value] = {}
+        self._elsewhere: dict[ast.AST, str] = {}
+        """The paths of the other files in which nodes of reasons stand."""
         self._others: dict[str, GraphKnowledge | None] = {}
 
     @cached_property
     def _graph(self) -> tuple[Oracles, ModuleGraph]:
         text = self.index.source.utf8
         path = self.path or "<source>.py"
-        place = self._file.place
+        place = self.place
         oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
         known = oracles.program.known(path)
         if known is not None and known.text != text:
@@ -300,7 +304,7 @@ class GraphKnowledge(Analysis):
         return self._graph[1].node_of(self._syntax(node))
 
     @cached_property
-    def presuming(self) -> GraphKnowledge:  # type: ignore[override]
+    def presuming(self) -> GraphKnowledge:
         """What is known if functions are called as most are."""
         return self._beside(self.index, self._graph[1], self.path, is_presuming=True)
 
@@ -322,18 +326,71 @@ class GraphKnowledge(Analysis):
             if kind == FILE and text != self.path:
                 found[text] = self._graph[0].program.read.get(text) or None
             elif kind == MODULE:
-                found[text] = self._project.shape(text)
+                found[text] = self.shape(text)
         return found
 
     @property
     def asked(self) -> dict[Question, str | None]:
         """The questions about all texts of the project that were asked so far, with the answers."""
         words = [text for kind, text in self._rests_on() if kind == WORD]
-        place = self._file.place
+        place = self.place
         if not words or place is None:
             return super().asked
         asked = [(HOLDS, place.root, place.path, each) for each in words]
         return {**super().asked, **{each: ask(each) for each in asked}}
+
+    def close(self) -> None:
+        """Let go of all that is known: nothing can be asked any more."""
+        if "presuming" in vars(self):
+            self.presuming.close()
+        vars(self).clear()
+
+    @cached_property
+    def works_with_torch(self) -> bool:
+        """Whether the file imports torch, or all names of a file of the project that does."""
+        oracles, file = self._graph
+        lower(file.body)
+        waiting, seen = [file], {file}
+        for each in waiting:
+            if any(package in ("torch", "functorch") for package in each.packages):
+                return True
+            for level, module in lower(each.body).file.stars:
+                base = oracles.program.base_of(each, level, module)
+                other = oracles.program.at(base) if base is not None else None
+                if other is not None and other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return super().works_with_torch
+
+    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
+        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+        oracles, file = self._graph
+        syntax = self._syntax(node)
+        scope = file.outline.scopes.get(syntax)
+        if scope is None:
+            return ()
+        family = oracles.family(file.class_graph(syntax, lower(file.function_of(scope.owner))))
+        is_plain = not any(each.keywords or each.decorators for each in family.lineage)
+        if set(family.libraries) != {"torch.nn.Module"} or family.is_open or not is_plain:
+            return ()
+        found = []
+        for cls in family.lineage:
+            home = self if cls.file is file else self._of_module(cls.file, self)
+            text = cls.at if home is not self else self._own(cls.at)
+            if home is None or not isinstance(text, ast.ClassDef):
+                return ()
+            found.append((home.index, text))
+        return tuple(found)
+
+    def why(self, reason: Reason | None) -> tuple[str, ...]:
+        """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
+        return tuple(map(self._spelled_reason, reason.chain())) if reason is not None else ()
+
+    def _spelled_reason(self, step: Reason) -> str:
+        if step.node is None:
+            return step.text
+        path = f"{self._elsewhere[step.node]} " if step.node in self._elsewhere else ""
+        return f"{step.text}, {path}line {getattr(step.node, 'lineno', 0)}"
 
     # ------------------------------------------------------------------ values
     def value(self, node: ast.expr) -> Value:
@@ -416,7 +473,7 @@ class GraphKnowledge(Analysis):
         self,
         argument: ast.arg,
         asked_for: Asked,
-        home: GraphKnowledge | None = None,  # type: ignore[override]
+        home: GraphKnowledge | None = None,
     ) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         parents = (home or self).index.parents
@@ -463,7 +520,7 @@ class GraphKnowledge(Analysis):
         syntax = around._own(call.at) if around is not None else None  # noqa: SLF001  # of its own class
         return GraphCall(syntax, function, True, around) if around and isinstance(syntax, ast.Call) else None
 
-    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:  # type: ignore[override]
+    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
         """Return where other files than tests surely call a function of a file."""
         return tuple(each for each in self.calls_of(function, home) if each.home is not home)
 
@@ -555,3 +612,31 @@ class GraphKnowledge(Analysis):
                     of_module=axis == reasons.GRAD and bool(evidence & _ATTACHED),
                 )
         return found
+
+
+class UnparsedFile(GraphKnowledge):
+    """A file that the standard library's parser refuses: its words alone say what it works with."""
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        """Begin, with an empty tree in the place of the file's."""
+        super().__init__(empty(source), settings)
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the standard library's parser reads the file: never."""
+        return False
+
+    @cached_property
+    def works_with_torch(self) -> bool:
+        """Whether the text imports torch."""
+        return text_imports_torch(self.index.source.utf8)
+
+    @property
+    def uses_other_frameworks(self) -> bool:
+        """Whether it does is not told by words: it may."""
+        return True
+
+    @property
+    def is_test(self) -> bool:
+        """Nor is whether pytest runs the file: so it does not count as one."""
+        return False

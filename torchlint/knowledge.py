@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,8 +12,8 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.facts.callers import Asked, CallerEvidence, CallSite
     from torchlint.facts.value import Mode, Reason, Value
-    from torchlint.inference.program.project_texts import Question
-    from torchlint.inference.program.project_view import ProjectView
+    from torchlint.texts.project_texts import Question
+    from torchlint.texts.project_view import ProjectView
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -115,48 +114,43 @@ class Knowledge(Protocol):
 # ---------------------------------------------------------------------- one file; who only asks again loads no engine
 def analyse(index: AstIndex, settings: Settings, path: str | None = None) -> Knowledge:
     """Begin what is known of a file; with its absolute path, other files of its project are read on demand."""
-    if os.environ.get("TORCHLINT_GRAPH"):
-        from torchlint.graph_knowledge import GraphKnowledge
+    from torchlint.graph_knowledge import GraphKnowledge
 
-        return GraphKnowledge(index, settings, path)
-    from torchlint.inference.query import Analysis
-
-    return Analysis(index, settings, path)
+    return GraphKnowledge(index, settings, path)
 
 
 def analyse_unparsed(source: Source, settings: Settings) -> Knowledge:
     """Begin what is known of a file that the standard library's parser refuses."""
-    from torchlint.inference.query import Analysis, NothingKnown
+    from torchlint.graph_knowledge import UnparsedFile
 
-    known: Analysis = NothingKnown(source, settings)
-    return known
+    return UnparsedFile(source, settings)
 
 
 def any_element(value: Value) -> Value:
     """Return what iterating over or indexing into a value may give."""
-    from torchlint.inference import lattice
+    from torchlint.facts.value import UNKNOWN
 
-    return lattice.any_element(value)
+    return value.member or UNKNOWN
 
 
 # ---------------------------------------------------------------------- all texts of a project
 def ask(question: Question) -> str | None:
     """Answer a question about all texts of a project as they are, or were when this process looked at them last."""
-    from torchlint.inference.program import project_texts
+    from torchlint.texts import project_texts
 
     return project_texts.ask(question)
 
 
 def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
     """Whether all questions have the answers that they had."""
-    from torchlint.inference.program import project_texts
+    from torchlint.texts import project_texts
 
     return project_texts.still_answered(asked)
 
 
 def look_again() -> None:
     """Have files read anew when the next question is asked: they may have changed."""
-    from torchlint.inference.program import project_texts
+    from torchlint.texts import project_texts
 
     project_texts.look_again()
     if os.environ.get("TORCHLINT_GRAPH"):
@@ -167,6 +161,6 @@ def look_again() -> None:
 
 def python_files(root: str) -> list[str] | None:
     """Return the paths of the Python files of a project; None where they are too many."""
-    from torchlint.inference.program import source_files
+    from torchlint.texts import source_files
 
     return source_files.python_files(root)

@@ -32,7 +32,7 @@ from tools.operations_table.record import prepare  # noqa: E402
 from tools.operations_table.scalars import scalars  # noqa: E402
 from tools.operations_table.table import Entries, differences, entries, missing, read, table, text  # noqa: E402
 
-TABLE = ROOT / "torchlint" / "inference" / "models" / "operations.json"
+TABLE = ROOT / "torchlint" / "models" / "operations.json"
 
 
 def main(arguments: Sequence[str]) -> int:

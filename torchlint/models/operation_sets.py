@@ -23,8 +23,7 @@ _MOST_ARGUMENTS: Final = 16
 
 def _read() -> dict[str, Any]:
     # not by importlib.resources, whose import takes longer than reading the table
-    folder = os.path.dirname(os.path.dirname(__file__))
-    with open(os.path.join(folder, "inference", "models", "operations.json"), "rb") as stream:
+    with open(os.path.join(os.path.dirname(__file__), "operations.json"), "rb") as stream:
         table: dict[str, Any] = json.load(stream)
     return table
 

@@ -19,16 +19,16 @@ from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
 from torchlint.facts.value import ABSENT, ANY, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.inference.models.devices import (
+from torchlint.texts.device_names import (
     SETTINGS,
     is_settings,
     last_word_of_name,
     names_other_accelerators,
     seems_device,
 )
-from torchlint.inference.models.grad_mode import GRAD_MODE_DECORATORS, GRAD_MODES
-from torchlint.inference.models.nn import GIVING_ITSELF, MODEL_WORD
-from torchlint.inference.models.operations import (
+from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
+from torchlint.models.network_words import GIVING_ITSELF, MODEL_WORD
+from torchlint.models.operations import (
     CASTS,
     DISTINCTIVE,
     FULL_REDUCTIONS,
@@ -37,14 +37,13 @@ from torchlint.inference.models.operations import (
     leaf,
     operations,
 )
-from torchlint.inference.program import binders, bindings
-from torchlint.inference.program.bindings import SCOPES, Loop
-from torchlint.inference.program.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.inference.program.imports import canonical, import_bindings
-from torchlint.inference.program.project_view import ProjectView
-from torchlint.inference.program.run_later import deferred_around, runs_later
-from torchlint.inference.program.tracers import traces
-from torchlint.inference.sample import handed_to
+from torchlint.texts import binders, bindings
+from torchlint.texts.bindings import SCOPES, Loop
+from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.texts.imports import canonical, import_bindings
+from torchlint.texts.project_view import ProjectView
+from torchlint.texts.run_later import deferred_around, runs_later
+from torchlint.texts.tracers import traces
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
@@ -59,6 +58,7 @@ from torchlint.syntax.signatures import (
     decorators_of,
     defaults_of,
     first_parameter,
+    handed_to,
     is_static,
     methods_of,
     parameters,
@@ -389,11 +389,6 @@ class FileContext:
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
         return self._analysis.may_be_torch(node)
-
-    def speaks_of_accelerators(self, node: cst.CSTNode) -> bool:
-        """Whether a device is spoken of where a test or a program would have to: it is where nothing is known."""
-        found = self.python(node)
-        return found is None or self._analysis.speaks_of_accelerators(found)
 
     @property
     def defaults_set(self) -> frozenset[str]:

@@ -123,3 +123,15 @@ def defaults_of(function: Function | ast.Lambda) -> dict[ast.arg, ast.expr]:
     found = dict(zip(positional[len(positional) - len(given.defaults) :], given.defaults, strict=True))
     by_keyword = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     return found | {each: default for each, default in by_keyword if default is not None}
+
+
+def handed_to(call: ast.Call, function: Function, argument: ast.arg) -> ast.expr | None:
+    """Return what a call hands over for an argument; None where it leaves it to its default."""
+    first = first_parameter(function)
+    is_bound = first in ("self", "cls") and not is_static(function)
+    if not is_bound or argument.arg != first:
+        return written_argument(call, function, argument.arg, is_bound)
+    match call.func:
+        case ast.Attribute(value=owner, attr=word) if word == function.name:
+            return owner
+    return call.func

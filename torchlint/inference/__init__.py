@@ -1,1 +1,0 @@
-"""What is known about a value at a place in the code, and why; never by running it."""

@@ -1,0 +1,120 @@
+"""What one file may ask of the other texts of its project."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Collection
+
+from torchlint.texts.initialised_parameters import Written, written_parameters
+from torchlint.texts.name_takers import import_words
+from torchlint.texts.project_texts import (
+    DEFINES,
+    IMPORTS,
+    INITIALISES,
+    SPELLS,
+    SUBCLASSES,
+    SURELY,
+    TAKES,
+    TESTS,
+    TRACES,
+    Question,
+    ask,
+)
+from torchlint.texts.source_files import read_whole
+from torchlint.texts.tensor_classes import below, classes_in
+from torchlint.texts.word_index import module_word
+from torchlint.syntax.ast_index import AstIndex
+
+_DIGEST = re.compile(r"[0-9a-f]{64} ")
+
+
+class ProjectView:
+    """What one file may ask of the other texts of its project; ``asked`` keeps the questions with their answers."""
+
+    def __init__(self, root: str | None, own: str, index: AstIndex) -> None:
+        """Begin; ``root`` is None for a text that lies nowhere: it is a project of its own."""
+        self._root = root
+        self._own = own
+        self._index = index
+        self.asked: dict[Question, str | None] = {}
+
+    def sets(self, *kinds: str) -> str | None:
+        """Return who sets one of torch's defaults elsewhere: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
+        return next((found for each in kinds if (found := self._ask(each)) is not None), None)
+
+    @property
+    def traces(self) -> str | None:
+        """Who traces or scripts code elsewhere, and imports this module."""
+        return self._ask(TRACES)
+
+    @property
+    def subclasses_tensors(self) -> str | None:
+        """Which class below ``Tensor`` this file defines or names, or has from a file that defines it."""
+        if own := below("Tensor", classes_in(self._index.source.utf8)):
+            return f"this file defines `{own[0]}`, a subclass of `Tensor`"
+        if self._root is None:
+            return None
+        for line in (self._ask(SUBCLASSES) or "").splitlines():
+            shown, _, name = line.rpartition(" ")
+            text = self._index.source.utf8
+            words = {module_word(shown).encode()} & import_words(text)
+            if words or re.search(rb"\b%b\b" % re.escape(name.encode()), text):
+                return f"`{name}` of `{shown}` is a subclass of `Tensor`"
+        return None
+
+    def takes(self, name: str, by_star: bool) -> str | None:
+        """Return who takes a name from this module; ``by_star``: an import of all names takes it, too."""
+        return self._ask(TAKES, name, "stars" if by_star else "names")
+
+    def defines(self, method: str) -> str | None:
+        """Return who defines a method of a name in another file."""
+        return self._ask(DEFINES, method)
+
+    def imports_from_here(self, name: str) -> str | None:
+        """Return who imports a name from this module, so that it fails where the name is gone."""
+        return self._ask(SURELY, name)
+
+    def initialises(self, word: str, lineage: Collection[str]) -> str | None:
+        """Return who may write to a parameter in an attribute of a name, this file included and tests left out.
+
+        ``lineage``: the names of the class that keeps it and of its bases.
+        """
+        if self._index.told(_written, self._index.tree).may_hold(word, lineage):
+            return f"this file may initialise `{word}`"
+        return self._ask(INITIALISES, word, "", *sorted(lineage))
+
+    def tests_initialise(self, word: str) -> str | None:
+        """Return which test may write to a parameter in an attribute of a name."""
+        return self._ask(INITIALISES, word, TESTS)
+
+    @property
+    def importer(self) -> str | None:
+        """Who imports this module elsewhere in the project."""
+        return self._ask(IMPORTS)
+
+    def spelling(self, word: str) -> list[str] | None:
+        """Return the paths of the project's files that hold a word; None where there are too many files to tell."""
+        if self._root is None:
+            return []
+        found = (self._ask(SPELLS, word) or "").splitlines()
+        if any(not _DIGEST.match(each) for each in found):
+            return None
+        return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
+
+    def matching(self, word: str, pattern: re.Pattern[bytes]) -> list[str]:
+        """Return the paths of the project's files that hold a word, and whose bytes a pattern is found in."""
+        return [each for each in self.spelling(word) or [] if pattern.search(read_whole(each) or b"")]
+
+    def _ask(self, what: str, *more: str) -> str | None:
+        if self._root is None:
+            return None
+        question = (what, self._root, self._own, *more)
+        if question not in self.asked:
+            self.asked[question] = ask(question)
+        return self.asked[question]
+
+
+def _written(index: AstIndex, _: ast.Module) -> Written:
+    return written_parameters(index)
