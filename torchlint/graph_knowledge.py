@@ -1,7 +1,7 @@
 """What the value-flow graph says of a file, behind the door of :mod:`torchlint.knowledge`.
 
-A value is told as the rules know it: what is possible where nothing is presumed, with the kind that annotations and names
-claim. Members and reasons are looked for when somebody asks.
+A value is told as the rules know it: what is possible where nothing is presumed, with the kind that annotations and
+names claim. Members and reasons are looked for when somebody asks.
 """
 
 from __future__ import annotations
@@ -21,14 +21,9 @@ from torchlint.evaluation.judged_conversions import Step, judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion
-from torchlint.facts.value import NOTHING, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.texts.project_texts import HOLDS, Question, ask
-from torchlint.texts.checked_file import CheckedFile
-from torchlint.models.tensor_moves import place_of
+from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
+from torchlint.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
 from torchlint.semantic.graph import (
-    CALL,
-    PI,
-    SEQUENCE,
     FunctionGraph,
     Node,
 )
@@ -36,18 +31,14 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import FUNCTIONS, empty, index_of
+from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.frameworks import text_imports_torch
+from torchlint.texts.project_texts import HOLDS, Question, ask
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
 from torchlint.values.references import (
-    ClassRef,
-    ConstantRef,
-    FunctionRef,
     InstanceRef,
-    LibraryInstanceRef,
     LibraryRef,
-    MethodRef,
-    Reference,
 )
 
 if TYPE_CHECKING:
@@ -56,12 +47,7 @@ if TYPE_CHECKING:
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
-    from torchlint.values.abstract import Abstract
 
-_ATTACHED: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
-_ON_ACCELERATOR: Final = a.SURE | a.MODULE_OUT | a.OPTION
-_MOST_ITEMS: Final = 12
-_CLAIMED: Final = "an annotation or a name says so"
 _MOST_PROGRAMS: Final = 2
 _programs: OrderedDict[str, Oracles] = OrderedDict()
 """What is known of the projects that were asked about last, by their folders."""
@@ -79,137 +65,6 @@ def _oracles(root: str) -> Oracles:
             _programs.popitem(last=False)
     _programs.move_to_end(root)
     return _programs[root]
-
-
-class GraphValue(Value):
-    """A value whose members and reasons are looked for when they are asked for."""
-
-    __slots__ = ("_above", "_home", "_node", "_path")
-
-    def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, said: Abstract) -> None:
-        """Tell what is said of what a path leads to from a node, and what of it is beyond doubt."""
-        self._home, self._node, self._path, self._above = home, node, path, said
-        self.kind = Kind(said.kind)
-        flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
-        self.claimed = _CLAIMED if proof.kind & ~said.kind & ~flag else ""
-        sure = said if self.claimed else proof
-        self.grad = _grad(said.but(grad=said.grad | sure.grad) if said.grad <= a.SAFE else said)
-        self.device = _device(said)
-        self.dtype = _dtype(sure.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
-        is_tensor = sure.kind == a.TENSOR
-        self.exact = a.EXACT.get(sure.dtype) if is_tensor else None
-        self.rank = a.RANKS.index(sure.rank) if is_tensor and sure.rank in a.RANKS[:5] else None
-        self.names = _names(proof)
-        self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
-        constants = [each for each in proof.references if isinstance(each, ConstantRef)]
-        self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
-        self.tells_cuda = False
-        self.node = next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None)
-
-    @property
-    def items(self) -> tuple[Value, ...] | None:
-        """The members of a tuple or list of known length, in order."""
-        node = self._node
-        while node.op == PI:
-            node = node.ins[0]
-        if self._path or node.op != SEQUENCE or len(node.ins) > _MOST_ITEMS:
-            return None
-        return tuple(self._home.told(node, (place,)) for place in range(len(node.ins)))
-
-    @property
-    def member(self) -> Value | None:
-        """The join of all members of a container."""
-        if not self.kind & Kind.SEQUENCE or len(self._path) > 2:
-            return None
-        return self._home.told(self._node, (*self._path, ANY_ELEMENT))
-
-    @property
-    def keys(self) -> tuple[tuple[str, Value], ...]:
-        """The members of a dict by constant key."""
-        node = self._node
-        if self._path or node.op != "dict":
-            return ()
-        keys = node.data if isinstance(node.data, tuple) else ()
-        return tuple((each, self._home.told(node, (f"={each}",))) for each in keys if isinstance(each, str))
-
-    @property
-    def self_value(self) -> Value | None:
-        """For a bound method: the object it is bound to."""
-        owners = [each.owner for each in self._above.references if isinstance(each, MethodRef)]
-        if len(owners) != 1 or not isinstance(owners[0], InstanceRef):
-            return None
-        return self._home.of_object(owners[0])
-
-    @property
-    def why_grad(self) -> Reason | None:
-        """Why it may require grad."""
-        return self._home.reason(self._node, reasons.GRAD) if not self._path else None
-
-    @property
-    def why_device(self) -> Reason | None:
-        """Why it may be on an accelerator."""
-        return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
-
-
-def _evidence(value: Abstract, asked_for: Asked) -> int:
-    """Return what speaks for a value being what is asked for."""
-    if asked_for is Asked.NETWORK:
-        return a.SURE if value.kind == a.MODULE and value.grad != a.SAFE else 0
-    if asked_for is Asked.ACCELERATOR:
-        return value.device
-    return value.grad if value.may_require_grad else 0
-
-
-def _grad(said: Abstract) -> Grad:
-    if not said.kind & (a.CARRIES | a.SEQUENCE | a.OTHER):
-        return Grad(0)
-    evidence = said.grad
-    found = Grad.ATTACHED if evidence & _ATTACHED else 0
-    if evidence & ~_ATTACHED & ~a.SAFE:
-        found |= Grad.UNKNOWN
-    return Grad(found | (Grad.DETACHED if evidence & a.SAFE else 0))
-
-
-def _device(said: Abstract) -> Device:
-    is_text = said.must(a.STRING) and any(isinstance(each, ConstantRef) for each in said.references)
-    found, evidence = 0, place_of(said, None)[0] if is_text else said.device
-    if evidence & _ON_ACCELERATOR:
-        found |= Device.ACCELERATOR
-    if evidence & ~_ON_ACCELERATOR & ~a.SAFE:
-        found |= Device.UNKNOWN
-    return Device(found | (Device.HOST if evidence & a.SAFE else 0))
-
-
-def _dtype(bits: int) -> Dtype:
-    found = Dtype.FLOATING if bits & a.FLOATING else 0
-    found |= Dtype.INTEGRAL if bits & a.INTEGRAL else 0
-    return Dtype(found | (Dtype.BOOL if bits & a.BOOL else 0))
-
-
-def _names(value: Abstract) -> frozenset[str]:
-    """Return the names of all that a value may be but `None`; nothing where it may be something without one."""
-    kind, names = value.kind & ~a.NONE, frozenset(map(_name, value.references))
-    return names if kind & (kind - 1) == 0 and "" not in names else frozenset()
-
-
-def _name(reference: Reference) -> str:
-    match reference:
-        case LibraryRef(name):
-            return name
-        case FunctionRef(function) | MethodRef(function):
-            return f"{function.file.path}.{function.qualified}"
-        case ClassRef(cls):
-            return f"{cls.file.path}.{cls.name}"
-    return ""
-
-
-def _class_name(reference: Reference) -> str:
-    match reference:
-        case LibraryInstanceRef(name):
-            return name.replace("torch.nn.parameter.", "torch.nn.")
-        case InstanceRef(cls):
-            return f"{cls.file.path}.{cls.name}"
-    return ""
 
 
 _Parameters = ParamSpec("_Parameters")
@@ -313,10 +168,10 @@ class GraphKnowledge(CheckedFile):
         if self._touched:
             yield from self._graph[0].program.rests_on(self._touched)
         if "presuming" in vars(self):
-            yield from self.presuming._rests_on()
+            yield from self.presuming._rests_on()  # noqa: SLF001  # of its own class
         for each in self._others.values():
             if each is not None:
-                yield from each._rests_on()
+                yield from each._rests_on()  # noqa: SLF001  # of its own class
 
     @property
     def reads(self) -> dict[str, str | None]:
@@ -432,7 +287,7 @@ class GraphKnowledge(CheckedFile):
         found = self._node(node)
         value = self._graph[0].proof.ask(found) if found is not None else None
         is_named = value is not None and all(isinstance(each, LibraryRef) for each in value.references)
-        return _names(value) if value is not None and is_named else frozenset()
+        return names_in(value) if value is not None and is_named else frozenset()
 
     @_noted
     def own_object(self, node: ast.expr | ast.arg) -> Value | None:
@@ -478,7 +333,7 @@ class GraphKnowledge(CheckedFile):
         """Return what the project's calls bring by an argument."""
         parents = (home or self).index.parents
         syntax = parents.get(parents[argument])
-        function = (home or self)._function_around(argument)
+        function = (home or self)._function_around(argument)  # noqa: SLF001  # of its own class
         node = lower(function).params.get(argument.arg) if function is not None else None
         callers = self._graph[0].callers
         sites: tuple[CallerSite, ...] = ()
@@ -489,8 +344,8 @@ class GraphKnowledge(CheckedFile):
             for site in sites:
                 assert node is not None
                 value = passed(callers, node, site.call, (), None, site.has_receiver)
-                evidence = _evidence(value, asked_for)
-                if evidence & (_ON_ACCELERATOR if asked_for is Asked.ACCELERATOR else a.SURE | a.MODULE_OUT):
+                evidence = evidence_of(value, asked_for)
+                if evidence & (ON_ACCELERATOR if asked_for is Asked.ACCELERATOR else a.SURE | a.MODULE_OUT):
                     source = self._site(site.call, syntax, home or self) if isinstance(syntax, FUNCTIONS) else None
                     return CallerEvidence(EvidenceLevel.SOURCE, len(sites), source)
                 found |= evidence
@@ -609,7 +464,7 @@ class GraphKnowledge(CheckedFile):
                     found,
                     weak=each.fn is not node.fn,
                     named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-                    of_module=axis == reasons.GRAD and bool(evidence & _ATTACHED),
+                    of_module=axis == reasons.GRAD and bool(evidence & ATTACHED),
                 )
         return found
 

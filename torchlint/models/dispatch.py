@@ -286,7 +286,7 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
     if word in _OF_TEXTS:
         return A_TEXT
     if word == "size":
-        return of_kind(a.SIZE | a.SEQUENCE | a.NUMBER)
+        return AN_INTEGER if site.given.positional else of_kind(a.SIZE | a.SEQUENCE | a.NUMBER)
     if word in _MOVES:
         either = owner.but(kind=_NO_CARRIER) if owner.kind == a.ANY else owner
         return moved(site, either, word, path)
