@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config
-from torchlint.inference.interpreter import project
 from torchlint.linter import engine
 from torchlint.linter.engine import check_bytes
 from torchlint.source.text import Source, decode
@@ -92,7 +91,6 @@ def test_a_text_in_an_editor_and_the_one_on_disk_do_not_drive_each_other_out() -
 def test_a_checked_file_is_not_parsed_again_for_another(
     parsed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "index_of", ast_index.index_of)
     monkeypatch.setattr(ast_index.AST_CACHE, "_asked_for", ast_index._BoundedCache(1_000))
     monkeypatch.setattr(ast_index.AST_CACHE, "_checked", ast_index._BoundedCache(1_000))
     (tmp_path / "nets.py").write_bytes(NETS)

@@ -27,7 +27,8 @@ import pytest
 
 from torchlint.diagnostics.model import Settings
 from torchlint.facts.value import Device, Dtype, Grad, Kind, Value, of_kind, tensor
-from torchlint.inference.models.devices import DTYPES, is_settings
+from torchlint.texts.device_names import is_settings
+from torchlint.values.abstract import DTYPE_NAMES
 from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
@@ -96,7 +97,7 @@ VOCABULARY = {
     "kind": frozenset({*KINDS, "tensor?", "not tensor"}),
     "grad": GRADS,
     "place": PLACES,
-    "dtype": frozenset({*ELEMENTS, *DTYPES}),
+    "dtype": frozenset({*ELEMENTS, *DTYPE_NAMES}),
     "rank": frozenset({"0-dim"}),
 }
 

@@ -13,11 +13,7 @@ import pytest
 
 from tests import nightly
 from torchlint.facts.value import Kind
-from torchlint.inference.models.functions import WITH_INPLACE
-from torchlint.inference.models.operations import _ASKED_ELSEWHERE as ASKED_ELSEWHERE
-from torchlint.inference.models.operations import _INPLACE_UNREAD as INPLACE_UNREAD
-from torchlint.inference.models.operations import _WITH_VALUES as WITH_VALUES
-from torchlint.inference.models.operations import CASTS, MAY_COPY, PAIRS, PAIRS_WITH_DIM, leaf, operations
+from torchlint.models.operations import operations
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "torchlint" / "models" / "operations.json"
@@ -106,44 +102,13 @@ def test_what_could_not_be_tried_is_named_with_the_reason() -> None:
     assert len(untried) < 0.05 * table()["tried"]
 
 
-def test_the_inference_reads_the_table() -> None:
+def test_the_program_reads_the_table() -> None:
     whole, read = table(), operations()
     assert read.torch == whole["torch"]
     assert read.never == {*whole["never_methods"], *whole["never_functions"]}
     assert read.partial["torch.linalg.lstsq"] == tuple(whole["partial_functions"]["torch.linalg.lstsq"]) == (2, 3)
     assert read.no_tensor["size"] == Kind.SIZE | Kind.INTEGER
     assert read.factories >= {"torch.zeros", "new_zeros"}
-
-
-def test_what_is_kept_beside_the_table_agrees_with_it() -> None:
-    """The words that the inference treats apart are those of which the table says the same."""
-    whole = table()
-    read = {*whole["keeps_grad_methods"], *whole["keeps_grad_functions"]} - INPLACE_UNREAD
-    sometimes = {leaf(name) for name in read & {*whole["keeps_grad_sometimes"]}}
-    assert sometimes - MAY_COPY - DECIDED_BY_ARGUMENTS == set()
-    assert {leaf(name) for name in read} >= MAY_COPY
-    inplace = {*whole["keeps_grad_inplace"]}
-    assert {leaf(name) for name in inplace - INPLACE_UNREAD} <= WITH_INPLACE
-    assert inplace >= INPLACE_UNREAD
-    assert {*whole["takes_requires_grad"]} - {*whole["factories"]} >= WITH_VALUES
-    assert {name for name, kinds in whole["nontensor_functions"].items() if kinds == ["DEVICE"]} == ASKED_ELSEWHERE
-    for words, length in ((PAIRS, 2), (PAIRS_WITH_DIM, 2)):
-        told = {name: lengths for name, lengths in whole["lengths"].items() if leaf(name) in words}
-        assert {name: lengths for name, lengths in told.items() if lengths != [length]} == {}
-
-
-DECIDED_BY_ARGUMENTS = {
-    *CASTS,
-    *("as_tensor", "asarray", "to", "type", "type_as", "view", "new"),  # by the dtype and the device
-    *("einsum", "tensordot", "cartesian_prod"),  # by how many tensors there are
-    *(
-        f"{kind}dropout{form}"
-        for kind in ("", "alpha_", "feature_alpha_", "feature_")
-        for form in ("", "1d", "2d", "3d")
-    ),
-    *("grad", "histogramdd"),  # read as either
-}
-"""Words that keep grad in some calls only, of which the inference sees which calls those are."""
 
 
 # ---------------------------------------------------------------------- measured again

@@ -113,13 +113,13 @@ def test_where_another_file_makes_a_rule_silent_that_file_is_named(tmp_path: Pat
     assert str(tmp_path / "made.py") in dict(result.reads)
 
 
-def test_a_file_without_a_candidate_is_checked_without_libcst_and_inference(tmp_path: Path) -> None:
+def test_a_file_without_a_candidate_is_checked_without_libcst_and_the_engine(tmp_path: Path) -> None:
     (tmp_path / "safe.py").write_text(
         HEAD + "def f(text):\n    '''Make `x.numpy()`.'''\n    return text.data_types()\n"
     )
     program = (
         "import sys\nfrom torchlint.cli import main\n"
-        "print(main(['safe.py', '--no-cache']), 'libcst' in sys.modules, 'torchlint.inference' in sys.modules)"
+        "print(main(['safe.py', '--no-cache']), 'libcst' in sys.modules, 'torchlint.evaluation' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,

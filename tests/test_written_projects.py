@@ -8,7 +8,6 @@ import pytest
 
 from tests.observed import revealed as rows_of
 from tests.projects import check_reveals, written
-from torchlint.inference.interpreter.project import MOST_FILES, MOST_FOREIGN_LINES
 from torchlint.knowledge import Knowledge
 
 LIVE = "import torch\n\nw = torch.ones(2, requires_grad=True)\n"
@@ -101,8 +100,7 @@ def ring(number: int) -> dict[str, str | bytes]:
 def test_sixty_files_in_a_circle(tmp_path: Path) -> None:
     written(tmp_path, ring(60))
     for at in (0, 30, 59):
-        analysis = check_reveals(tmp_path / "ring" / f"m{at}.py")
-        assert len(analysis.reads) <= MOST_FILES
+        check_reveals(tmp_path / "ring" / f"m{at}.py")
 
 
 def chain(number: int) -> dict[str, str | bytes]:
@@ -120,15 +118,6 @@ def test_an_annotation_says_more_than_a_call_whose_value_is_only_not_none(tmp_pa
     called = "def called(made):\n    if made is None:\n        return\n    _annotated(made)\n\n\n"
     written(tmp_path, {"a.py": called + "def _annotated(x: int):\n    reveal(x)  # integer\n"})
     check_reveals(tmp_path / "a.py")
-
-
-def test_the_budget_of_files_holds(tmp_path: Path) -> None:
-    files = {f"m{at}.py": "import torch\n\nmade = torch.zeros(2)\n" for at in range(MOST_FILES + 20)}
-    known = ["tensor, detached, host"] * MOST_FILES + ["other"] * 20
-    text = "".join(f"import m{at}\nreveal(m{at}.made)  # {said}\n" for at, said in enumerate(known))
-    written(tmp_path, {**files, "a.py": text})
-    analysis = check_reveals(tmp_path / "a.py")
-    assert len([path for path in analysis.reads if path.endswith(".py")]) == MOST_FILES
 
 
 def unknown(folder: Path, broken: str | bytes) -> Knowledge:
@@ -308,53 +297,6 @@ def test_a_module_stays_one_where_its_package_binds_its_name_to_it(tmp_path: Pat
         },
     )
     check_reveals(tmp_path / "a.py")
-
-
-def test_annotations_count_where_the_budget_for_other_files_is_spent(tmp_path: Path) -> None:
-    long = "    y = x\n" + "    y = y + 1\n" * (MOST_FOREIGN_LINES + 1)
-    words = ("made", "count", "unsaid", "below")
-    after = "".join(f"\n\ndef {word}_after(x):\n    costly(x)\n    return {word}(x)\n" for word in words)
-    written(
-        tmp_path,
-        {
-            "big.py": RECORD + f"\n\ndef costly(x):\n{long}    return y\n\n\n"
-            "def made(x) -> Image:\n    return x\n\n\ndef count(x) -> int:\n    return x\n"
-            "\n\ndef unsaid(x):\n    return x\n\n\ndef wrapped(f):\n    return f\n"
-            "\n\n@wrapped\ndef below(x) -> int:\n    return x\n" + after,
-            "a.py": LIVE + "from big import *\n\n\ndef use(x):\n"
-            "    reveal(made_after(x))  # other\n    reveal(count_after(x))  # integer\n"
-            "    reveal(unsaid_after(x))  # tensor?, unknown grad, unknown place\n"
-            "    reveal(below_after(x))  # tensor?, unknown grad, unknown place\n",
-        },
-    )
-    analysis = check_reveals(tmp_path / "a.py")
-    said = analysis.why(analysis.value(list(rows_of(analysis.index.tree).values())[2]).why_grad)
-    assert said[0].startswith("`unsaid(x)` is not followed further, "), said
-
-
-def test_what_stands_before_takes_nothing_from_the_budget(tmp_path: Path) -> None:
-    """The budget belongs to each call that leads into another file: neither order nor what was asked before counts."""
-    size = MOST_FOREIGN_LINES - 100
-    long = "    y = x\n" + "    y = y + 1\n" * size + "    return y\n"
-    big = "import torch\n\n\ndef costly(x):\n" + long + "\n\ndef also(x):\n" + long
-    big += "\n\ndef made(x):\n    also(1)\n    return torch.zeros(2)\n\n\ndef both(x):\n    also(1)\n    costly(1)\n"
-    big += "    return plain(x)\n"
-    big += "\n\ndef plain(x):\n    return torch.zeros(2)\n\n\nclass Holder:\n"
-    big += "    def __init__(self):\n        self.x = both(1)\n"
-    lines = [
-        "    costly(1)\n",
-        "    also(1)\n",
-        "    reveal(made(1))  # tensor, detached, host\n",
-        "    reveal(both(1))  # tensor?, unknown grad, unknown place\n",
-        "    reveal(Holder().x)  # tensor?, unknown grad, unknown place\n",
-        "    reveal(plain(1))  # tensor, detached, host\n",
-    ]
-    for at, order in enumerate((lines, lines[::-1], lines[2:] + lines[:2], lines[1::2] + lines[::2], lines[3:4])):
-        used = "import torch\nfrom big import *\n\n\ndef use():\n" + "".join(order)
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        written(folder, {"big.py": big, "a.py": used})
-        check_reveals(folder / "a.py")
 
 
 def test_a_call_whose_result_nobody_takes_may_change_what_it_is_given(tmp_path: Path) -> None:
