@@ -23,12 +23,10 @@ from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLev
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
-from torchlint.semantic.graph import (
-    FunctionGraph,
-    Node,
-)
+from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
+from torchlint.source.shortening import one_line
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import FUNCTIONS, empty, index_of
 from torchlint.texts.checked_file import CheckedFile
@@ -36,10 +34,7 @@ from torchlint.texts.frameworks import text_imports_torch
 from torchlint.texts.project_texts import HOLDS, Question, ask
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
-from torchlint.values.references import (
-    InstanceRef,
-    LibraryRef,
-)
+from torchlint.values.references import InstanceRef, LibraryRef
 
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
@@ -49,6 +44,7 @@ if TYPE_CHECKING:
     from torchlint.syntax.ast_index import AstIndex, Function
 
 _MOST_PROGRAMS: Final = 2
+_LONGEST_CODE: Final = 60  # characters of a call in a step of a reason
 _programs: OrderedDict[str, Oracles] = OrderedDict()
 """What is known of the projects that were asked about last, by their folders."""
 
@@ -375,10 +371,6 @@ class GraphKnowledge(CheckedFile):
         syntax = around._own(call.at) if around is not None else None  # noqa: SLF001  # of its own class
         return GraphCall(syntax, function, True, around) if around and isinstance(syntax, ast.Call) else None
 
-    def calls_elsewhere(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
-        """Return where other files than tests surely call a function of a file."""
-        return tuple(each for each in self.calls_of(function, home) if each.home is not home)
-
     @_noted
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
@@ -387,9 +379,8 @@ class GraphKnowledge(CheckedFile):
         with strict.question():
             found = {each.function for each in strict.callees(node) if each.call is node} if node is not None else found
         function = lower(found.pop()) if len(found) == 1 else None
-        if function is None or function.file is not self._graph[1] or function.decorated is not None:
-            return None
-        syntax = self._own(function.tree)
+        is_here = function is not None and function.file is self._graph[1] and function.decorated is None
+        syntax = self._own(function.tree) if function is not None and is_here else None
         return syntax if isinstance(syntax, ast.FunctionDef) else None
 
     def _of_module(self, file: ModuleGraph, home: GraphKnowledge) -> GraphKnowledge | None:
@@ -413,6 +404,12 @@ class GraphKnowledge(CheckedFile):
     def file_of(self, site: CallSite) -> GraphKnowledge:
         """Return what is known about the file in which a call stands."""
         return site.home if isinstance(site, GraphCall) else self
+
+    def spelled_place(self, site: CallSite) -> str:
+        """Spell a call with its line and, from another file, its path."""
+        home = self.file_of(site)
+        path = "" if home is self else f"{home.index.source.path} "
+        return f"`{one_line(ast.unparse(site.call), _LONGEST_CODE)}`, {path}line {site.call.lineno}"
 
     @_noted
     def is_called_without_grad(self, node: ast.expr) -> bool:

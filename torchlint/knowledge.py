@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import sys
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,10 +14,10 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.facts.callers import Asked, CallerEvidence, CallSite
     from torchlint.facts.value import Mode, Reason, Value
-    from torchlint.texts.project_texts import Question
-    from torchlint.texts.project_view import ProjectView
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
+    from torchlint.texts.project_texts import Question
+    from torchlint.texts.project_view import ProjectView
 
 
 class Knowledge(Protocol):
@@ -36,6 +38,9 @@ class Knowledge(Protocol):
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
 
+    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
+        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
+
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
 
@@ -55,8 +60,11 @@ class Knowledge(Protocol):
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
         """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""
 
-    def calls_elsewhere(self, function: Function, home: Self) -> tuple[CallSite, ...]:
-        """Return where other files than tests surely call a function of a file."""
+    def calls_of(self, function: Function, home: Self) -> tuple[CallSite, ...]:
+        """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
+
+    def called(self, call: ast.Call) -> ast.FunctionDef | None:
+        """Return the function of the file that a call runs, where it can be but one."""
 
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
@@ -153,10 +161,9 @@ def look_again() -> None:
     from torchlint.texts import project_texts
 
     project_texts.look_again()
-    if os.environ.get("TORCHLINT_GRAPH"):
-        from torchlint.graph_knowledge import forget
-
-        forget()
+    engine = sys.modules.get("torchlint.graph_knowledge")  # who only asks again has not loaded it
+    if engine is not None:
+        engine.forget()
 
 
 def python_files(root: str) -> list[str] | None:

@@ -19,13 +19,7 @@ from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
 from torchlint.facts.value import ABSENT, ANY, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
-from torchlint.texts.device_names import (
-    SETTINGS,
-    is_settings,
-    last_word_of_name,
-    names_other_accelerators,
-    seems_device,
-)
+from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
 from torchlint.models.network_words import GIVING_ITSELF, MODEL_WORD
 from torchlint.models.operations import (
@@ -37,14 +31,6 @@ from torchlint.models.operations import (
     leaf,
     operations,
 )
-from torchlint.texts import binders, bindings
-from torchlint.texts.bindings import SCOPES, Loop
-from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
-from torchlint.texts.imports import canonical, import_bindings
-from torchlint.texts.project_view import ProjectView
-from torchlint.texts.run_later import deferred_around, runs_later
-from torchlint.texts.tracers import traces
-from torchlint.knowledge import Knowledge, any_element
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
@@ -67,6 +53,20 @@ from torchlint.syntax.signatures import (
     unpacks,
     written_argument,
 )
+from torchlint.texts import binders, bindings
+from torchlint.texts.bindings import SCOPES, Loop
+from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
+from torchlint.texts.device_names import (
+    SETTINGS,
+    is_settings,
+    last_word_of_name,
+    names_other_accelerators,
+    seems_device,
+)
+from torchlint.texts.imports import canonical, import_bindings
+from torchlint.texts.project_view import ProjectView
+from torchlint.texts.run_later import deferred_around, runs_later
+from torchlint.texts.tracers import traces
 
 Subject = TypeVar("Subject")
 Concrete = TypeVar("Concrete", bound=cst.CSTNode)
@@ -269,8 +269,7 @@ class FileContext:
 
     def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-        found: Value = self._analysis.part(node, steps)  # type: ignore[attr-defined]
-        return found
+        return self._analysis.part(node, steps)
 
     def presumed_value(self, node: Expression) -> Value:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
@@ -312,20 +311,17 @@ class FileContext:
 
     def calls_elsewhere(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
         """Return where other files than tests surely call a function, with what may be asked of each file."""
-        checked = self._origin or self
-        sites = checked._analysis.calls_elsewhere(function, self._analysis)  # noqa: SLF001  # its own
-        return tuple((checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001  # its own
+        return tuple((file, call) for file, call in self.calls_of(function) if file is not self)
 
     def calls_of(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
         """Return the calls of a function in its file, and those in others that are surely of it, each with its file."""
         checked = self._origin or self
-        sites = checked._analysis.calls_of(function, self._analysis)  # type: ignore[attr-defined]  # noqa: SLF001
+        sites = checked._analysis.calls_of(function, self._analysis)  # noqa: SLF001  # its own
         return tuple((self if self.holds(each.call) else checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001
 
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
-        found: ast.FunctionDef | None = self._analysis.called(call)  # type: ignore[attr-defined]
-        return found
+        return self._analysis.called(call)
 
     def _in_file_of(self, site: CallSite) -> FileContext:
         """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
