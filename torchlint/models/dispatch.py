@@ -306,8 +306,11 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
 
 def _as_tensor(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what a method gives that tensors have: a tensor where only they have it, else something like it."""
-    value = _with_fields(site, tensor_method(site, owner.but(kind=a.TENSOR).plain(), word, path), path)
+    own = owner.but(kind=a.TENSOR).plain()
+    value = _with_fields(site, tensor_method(site, own, word, path), path)
     if word in _DISTINCT or not value.kind & a.TENSOR:
+        return value
+    if path and site.given.positional and not tensor_method(site, own, word, ()).kind & a.TENSOR:  # `x.max(1)[1]`
         return value
     return value.but(kind=a.ANY & ~(a.NONE | a.MODULE), dtype=a.ANY_DTYPE)
 
