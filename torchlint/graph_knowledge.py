@@ -50,8 +50,13 @@ _programs: OrderedDict[str, Oracles] = OrderedDict()
 
 
 def forget() -> None:
-    """Let go of all projects: files may have changed."""
-    _programs.clear()
+    """Let go of what rests on files that have changed."""
+    for root, oracles in list(_programs.items()):
+        changed = oracles.program.changed()
+        if changed is None:
+            del _programs[root]
+        for path in changed or ():
+            oracles.forget(path)
 
 
 def _oracles(root: str) -> Oracles:
@@ -117,9 +122,7 @@ class GraphKnowledge(CheckedFile):
         oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
         known = oracles.program.known(path)
         if known is not None and known.text != text:
-            oracles = Oracles(Program(oracles.program.root))
-            if place is not None:
-                _programs[place.root] = oracles
+            oracles.forget(path)
             known = None
         if known is None:
             known = oracles.program.add(path, text, self.index.tree)

@@ -86,6 +86,10 @@ class Family:
                 else:
                     self._is_open = True
 
+    def rests_on(self, bit: int) -> bool:
+        """Whether what is known of the class rests on something: see :attr:`Program.touched`."""
+        return bool((self._touched | self.cls.file.bit) & bit)
+
     @property
     def lineage(self) -> list[ClassGraph]:
         """The class and its bases in the project."""

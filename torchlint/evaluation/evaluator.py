@@ -138,6 +138,10 @@ class Evaluator:
         finally:
             sys.setrecursionlimit(limit)
 
+    def forget(self, bit: int) -> None:
+        """Let go of the values that rest on something: see :attr:`Program.touched`."""
+        self._done = {key: found for key, found in self._done.items() if not found[1] & bit}
+
     def _forget_partial(self) -> None:
         self._active.clear()
         self._partial.clear()

@@ -56,6 +56,17 @@ class Oracles:
         """Return the evaluator of an oracle."""
         return (self.proof, self.strict, self.callers, self.claimed)[oracle]
 
+    def forget(self, path: str) -> None:
+        """Let go of all that rests on the text of a file."""
+        bit = self.program.bit_of(path)
+        for each in ("proof", "claimed", "strict", "callers"):
+            if each in vars(self):
+                vars(self)[each].forget(bit)
+        self.callers_found = {key: found for key, found in self.callers_found.items() if not found[1] & bit}
+        self._families = {cls: found for cls, found in self._families.items() if not found.rests_on(bit)}
+        self._networks.clear()
+        self._derived = {key: found for key, found in self._derived.items() if not found.fn.file.bit & bit}
+
     def context(
         self,
         call: Node | None,

@@ -51,6 +51,8 @@ class Program:
         self._texts: dict[str, bytes] = {}
         self._added: set[str] = set()
         self._holders: dict[str, list[str]] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}
+        """Of the files that were read: what changes when they do."""
 
     # ------------------------------------------------------------------ what answers rest on
     def touch(self, kind: str, text: str) -> int:
@@ -108,7 +110,7 @@ class Program:
                 with open(path, "rb") as stream:
                     found = stream.read(MOST_BYTES + 1)
             except OSError:
-                self._texts[path] = b""
+                self._note(path, b"")
                 self.read[path] = ""
                 return b""
             self._note(path, found if len(found) <= MOST_BYTES else b"")
@@ -117,7 +119,29 @@ class Program:
 
     def _note(self, path: str, text: bytes) -> None:
         self._texts[path] = text
+        self._stamps[path] = _stamp(path)
         self.read[path] = hashlib.sha256(text).hexdigest()
+
+    def changed(self) -> list[str] | None:
+        """Return the files that were read and are others now; None where there are others than there were.
+
+        Each is read anew when it is asked for.
+        """
+        if any(os.path.exists(path) is not found for path, found in self._looked.items() if path not in self._added):
+            return None
+        if "_listed" in vars(self) and self._list() != self._listed:
+            return None
+        found = [path for path, stamp in self._stamps.items() if _stamp(path) != stamp]
+        changed = []
+        for path in found:
+            before = self._texts.pop(path)
+            if self._text(path) != before:
+                changed.append(path)
+                self._modules.pop(path, None)
+                self._added.discard(path)
+        if changed:
+            self._holders.clear()
+        return changed
 
     def _looked_for(self, path: str) -> bool:
         found = self._looked.get(path)
@@ -192,6 +216,9 @@ class Program:
     # ------------------------------------------------------------------ all files
     @cached_property
     def _listed(self) -> list[str]:
+        return self._list()
+
+    def _list(self) -> list[str]:
         found: list[str] = []
         for folder, inner, names in os.walk(self.root):  # follows no links to folders, so there are no circles
             inner[:] = sorted(each for each in inner if not each.startswith(".") and each not in _SKIPPED)
@@ -217,6 +244,14 @@ class Program:
             sought = word.encode()
             self._holders[word] = [path for path in self.paths() if sought in self._text(path)]
         return self._holders[word]
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _holds_modules(folder: str, depth: int) -> bool:
