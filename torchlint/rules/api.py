@@ -309,10 +309,6 @@ class FileContext:
             return self._origin._analysis.brought_by_calls(argument, asked_for, self._analysis)  # noqa: SLF001  # its own
         return self._analysis.brought_by_calls(argument, asked_for)
 
-    def calls_elsewhere(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
-        """Return where other files than tests surely call a function, with what may be asked of each file."""
-        return tuple((file, call) for file, call in self.calls_of(function) if file is not self)
-
     def calls_of(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
         """Return the calls of a function in its file, and those in others that are surely of it, each with its file."""
         checked = self._origin or self

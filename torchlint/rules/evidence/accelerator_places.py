@@ -19,7 +19,6 @@ from torchlint.rules.api import (
     Value,
     any_element,
     handed_to,
-    is_called_self,
     is_settings,
     remembered,
 )
@@ -251,11 +250,9 @@ def is_called_in_building(node: ast.AST, context: FileContext) -> bool:
     function = context.function_around(node)
     if function is None:
         return False
-    own = [*context.attributes_by_word().get(function.name, ()), *context.names_by_word().get(function.name, ())]
-    if not all(is_building_a_module(each, context) for each in own):
-        return False
-    calls = context.calls_elsewhere(function)
-    return bool(calls) and all(is_building_a_module(each, file) for file, each in calls)
+    calls = context.calls_of(function)
+    is_elsewhere = any(file is not context for file, _ in calls)
+    return is_elsewhere and all(is_building_a_module(each, file) for file, each in calls)
 
 
 @remembered
@@ -380,23 +377,8 @@ def _handed_over(name: ast.Name, context: FileContext) -> list[ast.expr]:
     function = context.parent(context.parent(places[0]) or places[0])
     if not isinstance(function, ast.FunctionDef) or not _is_method_of_a_module(function, context):
         return []
-    return _handed(function, context).get(places[0].arg, [])
-
-
-@remembered
-def _handed(function: Function, context: FileContext) -> dict[str, list[ast.expr]]:
-    """Return what the methods of a class give to one of them, by its arguments: ``self.sample(mean, scale)``."""
-    owner, found = context.parent(function), dict[str, list[ast.expr]]()
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1:]
-    for each in context.attributes_by_word().get(getattr(function, "name", ""), ()):
-        call = context.parent(each)
-        around = list(context.ancestors(each))
-        is_own = is_called_self(each.value) and owner in around
-        if isinstance(call, ast.Call) and call.func is each and is_own and function not in around:
-            given = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords if one.arg)]
-            for word, value in given:
-                found.setdefault(word or "", []).append(value)
-    return found
+    calls = [call for file, call in calls_of(function, context) if file is context]
+    return [given for each in calls if (given := handed_to(each, function, places[0])) is not None]
 
 
 def _call_begins(call: ast.Call, context: FileContext, says: _Says, depth: int) -> str | None:

@@ -63,8 +63,8 @@ def _shown(node: ast.expr, context: FileContext, depth: int) -> ShownBFloat16 | 
             return found or _compared_with_it(node, context)
         case ast.Call(func=ast.Name(id="getattr"), args=[_, word, *_]):
             return _shown(word, context, depth + 1)
-        case ast.Call(func=function):
-            return _of_choices(returned(function, context) or (), context, depth)
+        case ast.Call():
+            return _of_choices(returned(node, context) or (), context, depth)
     return None
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from torchlint.rules.api import FileContext, Function, Kind, Mode
 from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of
 from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
-from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.own_results import called_function
 
 _REMAKING = frozenset(
     "unsqueeze squeeze view reshape flatten expand repeat transpose permute t clone mul div add sub pow exp log sqrt "
@@ -62,10 +61,9 @@ class _Walk:
             case ast.Assign(targets=[ast.Name() as name], value=value) if value is node and depth:
                 yield from self._named(name, step, depth - 1, caller)
             case ast.Return() if depth:
-                for each in [caller] if caller is not None else self._callers(above):
-                    yield from self.follow(each, step, depth - 1)
-                if caller is None and step is not None:
-                    yield from self._elsewhere(above, step, depth - 1)
+                for file, each in [(self.context, caller)] if caller is not None else self._calls(above):
+                    if file is self.context or step is not None:
+                        yield from replace(self, context=file).follow(each, step, depth - 1)
             case ast.Call() if depth and (argument := self._argument(node, above)) is not None:
                 yield from self._handed(*argument, above, step, depth - 1)
             case ast.Assign(targets=[ast.Attribute() as target], value=value) if value is node and step is not None:
@@ -94,31 +92,19 @@ class _Walk:
             return None
         return LostLeaf(node, method, sure, node, False, self.context)
 
-    def _callers(self, returning: ast.stmt) -> Iterator[ast.Call]:
-        """Yield the calls by which a file asks a function of its own for what it returns."""
-        function, context = self.context.function_around(returning), self.context
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-            return
-        owner = context.parent(function)
-        uses: list[ast.Name | ast.Attribute] = [*context.names_by_word().get(function.name, [])]
-        if isinstance(owner, ast.ClassDef):
-            named = context.attributes_by_word().get(function.name, [])
-            uses = [each for each in named if ast.unparse(each.value) == "self" and owner in context.ancestors(each)]
-        yield from (call for each in uses if (call := call_of(each, context)) is not None)
-
-    def _elsewhere(self, returning: ast.stmt, step: LostLeaf, depth: int) -> Iterator[LostLeaf]:
-        """Yield where other files keep what a function gives them, which is no leaf any more."""
+    def _calls(self, returning: ast.stmt) -> Iterator[tuple[FileContext, ast.Call]]:
+        """Yield the calls by which the project asks a function for what it returns, each with its file."""
         function = self.context.function_around(returning)
         if isinstance(function, ast.FunctionDef) and not function.decorator_list:
-            for file, call in self.context.calls_elsewhere(function):
-                yield from replace(self, context=file).follow(call, step, depth)
+            yield from calls_of(function, self.context)
 
     def _argument(self, node: ast.expr, call: ast.Call) -> tuple[Function, str] | None:
         """Return the function of the file that a leaf is handed to, and the name that it has there."""
-        function = called_function(call.func, self.context) if call.func is not node else None
+        function = called_in_sight(call, self.context) if call.func is not node else None
         if function is None:
             return None
-        names = (word for word, each in bind(call, function, method=False).items() if each is node)
+        is_method = isinstance(self.context.parent(function), ast.ClassDef)
+        names = (word for word, each in bind(call, function, method=is_method).items() if each is node)
         word = next(names, None)
         return (function, word) if word is not None else None
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from torchlint.rules.api import FileContext, parameters
 from torchlint.rules.evidence.aliasing import held_alone, names_within
 from torchlint.rules.evidence.called_definitions import bind
+from torchlint.rules.evidence.calls_in_sight import called_in_sight
 from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.own_results import called_function
 
 _WRITING_METHODS = frozenset("fill sort put partition resize itemset setfield".split())
 _VIEWS = frozenset("T flat real imag reshape ravel view squeeze transpose swapaxes diagonal".split())
@@ -123,9 +123,10 @@ def _by_call(
     call: ast.Call, node: ast.expr, context: FileContext, followed: frozenset[tuple[ast.AST, str]]
 ) -> Iterator[ast.expr]:
     """Yield what a call may write into the array that it is given; a function of the file is looked through."""
-    function = called_function(call.func, context)
+    function = called_in_sight(call, context)
     if function is not None:
-        for word, given in bind(call, function, method=False).items():
+        is_method = isinstance(context.parent(function), ast.ClassDef)
+        for word, given in bind(call, function, method=is_method).items():
             if given is node:
                 yield from _by_name(word, function, context, followed)
         return

@@ -166,7 +166,7 @@ def is_given_by_a_loss(node: ast.expr, context: FileContext, depth: int = _DEEPE
         if isinstance(each.value, ast.Name) and each.depth == 0 and is_given_by_a_loss(each.value, context, depth - 1):
             return True
         if isinstance(each.value, ast.Call):
-            given = returned(each.value.func, context) or []
+            given = returned(each.value, context) or []
             results = (one for one in given if isinstance(one, ast.Call))
             if is_called_a_loss(each.value) or any(is_called_a_loss(one) for one in results):
                 return True
@@ -195,7 +195,7 @@ def _is_of_a_library(call: ast.Call, context: FileContext) -> bool:
 
 def _is_handed_a_graph(call: ast.Call, context: FileContext) -> bool:
     """Whether a function is given what a call gave that may have a graph, or is one of the file that gives losses."""
-    results = returned(call.func, context) or []
+    results = returned(call, context) or []
     if any(isinstance(each, ast.Call) and is_called_a_loss(each) for each in results):
         return True
     given = _behind(call.args, context)

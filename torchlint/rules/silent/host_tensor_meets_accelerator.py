@@ -193,10 +193,9 @@ def _serves_others(node: ast.AST, context: FileContext) -> bool:
         if function is None or function in seen or not isinstance(file.parent(function), ast.Module):
             continue
         seen.add(function)
-        calls = file.calls_elsewhere(function)
-        if any(is_spoken_of or _serves_a_class(each, other) for other, each in calls):
+        calls = file.calls_of(function)
+        if any(_serves_a_class(each, other) or (is_spoken_of and other is not file) for other, each in calls):
             return True
-        waiting += [(file, file.function_around(each)) for each in file.names_by_word().get(function.name, ())]
         waiting += [(other, other.function_around(each)) for other, each in calls]
     return False
 
