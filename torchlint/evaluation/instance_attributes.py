@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.models import descent, dispatch
 from torchlint.models.stated_types import stated
-from torchlint.semantic.graph import ATTR, FUNCTION, ClassGraph, FunctionGraph, Node
+from torchlint.semantic.graph import (
+    ATTR,
+    COMPREHENSION,
+    DICT,
+    EFFECT,
+    FUNCTION,
+    GROW,
+    PI,
+    SEQUENCE,
+    SPREAD,
+    ClassGraph,
+    FunctionGraph,
+    Node,
+)
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join, unknown
@@ -91,10 +104,24 @@ def _of_instance(ev: Evaluator, owner: Abstract, reference: InstanceRef, word: s
         if ev.feasible(each.store.guards, inner):
             value = join(value, ev.value(each.store.value, path, inner))
     value = join(value, _by_class_bodies(ev, family, owner, reference, word, path, at, is_stored=value.kind != 0))
+    if value.kind and _may_be_filled_elsewhere(ev, family.stores(word), path):
+        value = join(value, descent.descend(unknown(a.OF_CLASS, at), path))
     if value.kind:
         is_buffer = any(each.store.is_part for each in family.stores(word))
         return _moved_with(owner, family, value, is_part=is_buffer)
     return _unstored(ev, family, owner, word, path, at)
+
+
+def _may_be_filled_elsewhere(ev: Evaluator, stored: list[Stored], path: Path) -> bool:
+    """Whether a path leads into a list or dict, into which whoever holds the object may put something, in a proof."""
+    is_item = bool(path) and not (isinstance(path[0], str) and path[0][:1] == ".")
+    return is_item and not ev.presumes(Presumption.KEPT) and any(_is_changeable(each.store.value) for each in stored)
+
+
+def _is_changeable(node: Node) -> bool:
+    while node.op in (EFFECT, GROW, PI, SPREAD):
+        node = node.ins[0]
+    return node.op in (DICT, COMPREHENSION) or (node.op == SEQUENCE and node.data != "tuple")
 
 
 def _by_class_bodies(
@@ -133,12 +160,16 @@ def _of_method(ev: Evaluator, method: FunctionGraph, owner: Abstract, reference:
 
 
 def _moved_with(owner: Abstract, family: Family, value: Abstract, *, is_part: bool) -> Abstract:
-    """Return a part of a module where the module may have been moved as a whole."""
+    """Return a part of a module where the module was frozen, or may have been moved, as a whole."""
     evidence = owner.device & ~a.SAFE
     is_part |= value.kind == a.MODULE or any(
         isinstance(each, LibraryInstanceRef) and each.name.endswith("Parameter") for each in value.references
     )
-    if not evidence or not family.is_module or not is_part:
+    if not family.is_module or not is_part:
+        return value
+    if owner.grad == a.SAFE:
+        value = value.but(grad=a.SAFE, grad_from=None)
+    if not evidence:
         return value
     return value.but(device=value.device | evidence, device_from=value.device_from or owner.device_from)
 
