@@ -49,7 +49,7 @@ _programs: OrderedDict[str, Oracles] = OrderedDict()
 """What is known of the projects that were asked about last, by their folders."""
 
 
-def forget() -> None:
+def look_again() -> None:
     """Let go of what rests on files that have changed."""
     for root, oracles in list(_programs.items()):
         changed = oracles.program.changed()

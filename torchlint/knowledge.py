@@ -158,12 +158,10 @@ def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
 
 def look_again() -> None:
     """Have files read anew when the next question is asked: they may have changed."""
-    from torchlint.texts import project_texts
-
-    project_texts.look_again()
-    engine = sys.modules.get("torchlint.graph_knowledge")  # who only asks again has not loaded it
-    if engine is not None:
-        engine.forget()
+    for name in ("torchlint.texts.project_texts", "torchlint.graph_knowledge"):
+        asked = sys.modules.get(name)  # who has not loaded it has not read a file
+        if asked is not None:
+            asked.look_again()
 
 
 def python_files(root: str) -> list[str] | None:

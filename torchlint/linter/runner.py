@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -84,6 +85,7 @@ def run(
     Files are written when all have been looked at: what is known of one rests on what others import, so it must not
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
+    _look_again()
     outcomes = _pass(targets, mode, jobs, done, approve, cache)
     if mode is RunMode.FIX:
         _write(targets, outcomes, jobs, approve)
@@ -92,6 +94,14 @@ def run(
     if cache is not None:
         cache.write()
     return outcomes
+
+
+def _look_again() -> None:
+    """Have what this process knows of files looked at again; who has asked nothing yet loads nothing for it."""
+    if "torchlint.knowledge" in sys.modules:
+        from torchlint.knowledge import look_again
+
+        look_again()
 
 
 def _write(targets: Sequence[Target], outcomes: list[Outcome], jobs: int, approve: Approve | None) -> None:
@@ -148,7 +158,7 @@ def _pass(
     if made:
         from torchlint.knowledge import look_again
 
-        look_again()
+        _look_again()
     if writer is not None:
         writer.write()
     return [found[at] for at in range(len(targets))]
