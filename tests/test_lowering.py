@@ -439,7 +439,7 @@ def test_writes_into_memory_are_noted() -> None:
     [
         ("g(x, k=y)\nreturn x, y", "effect[0](x), effect[k](y)"),
         ("x.fit(y)\nreturn x, y", "effect[the object of the method](x), effect[0](y)"),
-        ("x.a = 1\ng(x)\nreturn x.a", "effect[0](x).a"),
+        ("x.a = 1\ng(x)\nreturn x.a", "effect[0](grow[behind the last](x, 1)).a"),
         ("g(x.a)\nreturn x.a, x", "effect[0](x.a), x"),
         ("print(x)\nlen(y)\nreturn x, y", "x, y"),
         ("np.mean(x)\ntorch.optim.Adam(y)\nreturn x, y", "x, y"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import Callee, argument_of
 from torchlint.semantic.bound_names import same_object
-from torchlint.semantic.graph import RECEIVER, FormalParameter, Node
+from torchlint.semantic.graph import GROW, INPLACE, RECEIVER, SETTER, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
@@ -55,32 +55,41 @@ def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Con
     if formal is None or own is None:
         return None
     exits = [*function.returns, *([function.end] if function.end is not None else [])]
-    left = [(each, each.names.get(formal.word, own)) for each in exits]
-    if all(at is own or not same_object(at, own) for _, at in left):
+    left = [(each, _last_state(function, each.names.get(formal.word, own), own)) for each in exits]
+    if all(at is own for _, at in left):
         return None
     inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+    whole: Path = (node.data[1], *path) if isinstance(node.data, tuple) else path
     value = BOTTOM
     for each, at in left:
         if ev.feasible(each.guards, inner):
-            value = join(value, ev.value(at if same_object(at, own) else own, path, inner))
+            value = join(value, ev.value(at, whole, inner))
     return value if value.kind else None
+
+
+def _last_state(function: FunctionGraph, at: Node, own: Node) -> Node:
+    """Return the last state of a parameter's object, where the name may be bound to another by then."""
+    if same_object(at, own):
+        return at
+    changed = [each for each in function.nodes if each.op in (INPLACE, GROW, SETTER) and same_object(each, own)]
+    return changed[-1] if changed else own
 
 
 def _parameter(callee: Callee, node: Node) -> FormalParameter | None:
     parameters = callee.function.parameters or lower(callee.function).parameters
     if node.data is RECEIVER:
         return next((each for each in parameters if each.position == 0 and not each.sort), None)
-    handed = node.ins[1].arguments
+    handed, place = node.ins[1].arguments, node.data[0] if isinstance(node.data, tuple) else node.data
     for each in parameters:
         argument = argument_of(callee, each)
         if argument is None:
             continue
-        if node.data == each.word and each.word in handed.keywords:
+        if place == each.word and each.word in handed.keywords:
             return each
         if (
-            isinstance(node.data, int)
-            and node.data < len(handed.positional)
-            and argument is handed.positional[node.data]
+            isinstance(place, int)
+            and place < len(handed.positional)
+            and argument is handed.positional[place]
         ):
             return each
     return None

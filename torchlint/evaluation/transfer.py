@@ -335,9 +335,11 @@ def grow(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
     flat = ev.value(before, (), context)
     if flat.kind == a.TENSOR or (not path and flat.kind & a.TENSOR and node.data is not g.APPEND):
         return descent.descend(inplace_changes.grown(ev, flat, member, node, context), path)
+    if node.data is g.EACH:
+        return _with_each(ev, flat, node, path, context)
     if not path:
         part = ev.value(member, (), context) if flat.kind == a.MODULE and flat.grad == a.SAFE else BOTTOM
-        return flat.but(grad=flat.grad | part.grad) if part.kind == a.MODULE else flat  # a part that is not frozen
+        return flat.but(grad=flat.grad | part.grad) if part.kind in (a.MODULE, a.TENSOR) else flat  # not frozen itself
     step, key = path[0], selector(node.data)
     if step == key and key != ANY_ELEMENT:
         return ev.value(member, path[1:], context)
@@ -345,6 +347,17 @@ def grow(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
     if step == ANY_ELEMENT or (key == ANY_ELEMENT and not _is_attribute(step)):
         value = join(value, ev.value(member, path[1:], context))
     return value
+
+
+def _with_each(ev: Evaluator, flat: Abstract, node: Node, path: Path, context: Context | None) -> Abstract:
+    """Return a container of which all members became another, as a loop over it leaves them."""
+    before, member = node.ins
+    if path and not _is_attribute(path[0]):
+        return ev.value(member, path[1:], context)
+    if not path and flat.kind == a.MODULE:
+        part = ev.value(member, (), context)
+        return flat.but(grad=part.grad, device=part.device) if part.kind == a.MODULE else flat
+    return ev.value(before, path, context)
 
 
 def spread(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -111,6 +111,8 @@ class Mark:
 ANYKEY: Final = Mark("any key")
 SLICE: Final = Mark("a slice")
 APPEND: Final = Mark("behind the last")
+EACH: Final = Mark("each member")
+"""Of GROW: all members became the new one, each by itself."""
 RECEIVER: Final = Mark("the object of the method")
 TEXT_OF_PARTS: Final = Mark("a text made of parts")
 

@@ -21,7 +21,7 @@ from torchlint.semantic.changed_names import LoopChanges, changed_names
 from torchlint.semantic.effect_words import INERT_MANAGERS, MODES, SUPPRESSING
 from torchlint.semantic.graph import DEVICE, ELEMENT, ENTER, GRAD, OPAQUE, PHI, WITHIN, Node, ProcessState
 from torchlint.semantic.lower_calls import callee_words, is_library
-from torchlint.semantic.lower_parameters import tell_parameters
+from torchlint.semantic.lower_parameters import tell_members, tell_parameters
 from torchlint.semantic.lower_patterns import is_irrefutable, lower_pattern
 from torchlint.semantic.lower_targets import assign, is_fixed
 from torchlint.semantic.lowering_state import STATEMENTS, Attempt, Frame, Lowering
@@ -59,6 +59,7 @@ def _loop(st: Lowering, node: ast.While | ast.For | ast.AsyncFor) -> None:
     st.enter(None if always else after)
     if not isinstance(node, ast.While):
         tell_parameters(st, node, first)
+        tell_members(st, node, first)
     if isinstance(node, ast.While) and not always:
         narrow(st, node.test, False)
     if node.orelse and st.live:

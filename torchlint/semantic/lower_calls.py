@@ -266,6 +266,10 @@ def _leave_effects(st: Lowering, node: ast.Call, made: Node, receiver: ast.expr 
     for place, argument in places:
         if place is not None and isinstance(argument, ast.Name | ast.Attribute):
             _leave_effect(st, argument, dotted(argument), made, node, place, spelled)
+        elif place is not None and isinstance(argument, ast.List | ast.Tuple):
+            for at, each in enumerate(argument.elts):
+                if isinstance(each, ast.Name | ast.Attribute):
+                    _leave_effect(st, each, dotted(each), made, node, (place, at), spelled)
     if receiver is not None and spelled is not None:
         _leave_effect(st, receiver, spelled, made, node, g.RECEIVER, None)
     for word in st.outside:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.semantic.graph import ATTR, CALL, ELEMENT, INPLACE, ITEM, PHI, PI, SETTER, CallArguments, Node
+from torchlint.semantic.graph import ATTR, CALL, EACH, EFFECT, ELEMENT, GROW, INPLACE, ITEM, PHI, PI, SETTER, CallArguments, Node
 from torchlint.semantic.lower_targets import change, current, is_changeable
 from torchlint.semantic.lowering_state import Lowering
 
 _GIVING_PARAMETERS = frozenset(("parameters", "named_parameters"))
 _ASKING = "requires_grad_"
+_CHANGES = (SETTER, INPLACE, EFFECT)
 
 
 def tell_parameters(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> None:
@@ -32,6 +33,29 @@ def tell_parameters(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> N
         change(st, owner, after if is_sure else st.node(PHI, (before, after), None, loop.target))
 
 
+def tell_members(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> None:
+    """Give what a loop went over the state in which the loop leaves each member; ``first`` is its first node.
+
+    Members that are written out, ``for net in (one, other)``, are changed as the loop's own variable was.
+    """
+    iterated = st.by_syntax.get(loop.iter)
+    changes = [
+        each for each in st.nodes[first:] if each.op in _CHANGES and iterated is not None and _is_of(each, iterated)
+    ]
+    if not changes or not st.live:
+        return
+    if is_changeable(loop.iter):
+        change(st, loop.iter, st.node(GROW, (current(st, loop.iter), changes[-1]), EACH, loop.target))
+    elif isinstance(loop.iter, ast.Tuple | ast.List):
+        for member in filter(is_changeable, loop.iter.elts):
+            before = after = current(st, member)
+            for each in changes:
+                after = st.node(each.op, (after, *each.ins[1:]), each.data, loop.target)
+            if before.index >= first:  # the loop changed it by its own name, too
+                after = st.node(PHI, (before, after), None, loop.target)
+            change(st, member, after)
+
+
 def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | None, bool]]:
     """Yield the flags that a loop gives its parameters, and whether each of them gets it."""
     for store in st.fn.stores:
@@ -44,6 +68,6 @@ def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | 
 
 
 def _is_of(node: Node, parameters: Node) -> bool:
-    while node.op in (PI, ITEM, SETTER, INPLACE):
+    while node.op in (PI, ITEM, PHI, *_CHANGES) and node.ins:
         node = node.ins[0]
     return node.op == ELEMENT and node.ins[0] is parameters

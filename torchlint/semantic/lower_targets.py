@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind
+from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind, written
 from torchlint.semantic.effect_words import SETTERS
 from torchlint.semantic.graph import AttributeStore, MemoryWrite, Node, Span
 from torchlint.semantic.lowering_state import Lowering
@@ -56,8 +56,31 @@ def store_attribute(
     if word in SETTERS:
         change(st, owner, st.node(g.SETTER, (before, value), word, at))
     spelled = dotted(owner)
+    if spelled is not None and word not in SETTERS:
+        _tell_wholes(st, owner, value, at)
     if spelled is not None and word not in st.fn.file.properties_set:
         bind_attribute(st, f"{spelled}.{word}", value)
+
+
+_CHANGED = (g.INPLACE, g.EFFECT, g.GROW, g.PARAM, g.CALL)
+
+
+def _tell_wholes(st: Lowering, owner: ast.expr, part: Node, at: Span) -> None:
+    """Tell an object, and what it is a part of, of a new part, which is not frozen with it."""
+    spelled = dotted(owner) or ""
+    root = spelled.partition(".")[0]
+    found = bound(st, root)
+    if found is None or found.op not in _CHANGED or root == "self":
+        return
+    while True:
+        part = st.node(g.GROW, (current(st, owner), part), g.APPEND, at)
+        written(st, spelled, part)
+        if not isinstance(owner, ast.Attribute):
+            st.env.set_name(root, part)
+            return
+        st.env.set_attribute(spelled, part)
+        owner = owner.value
+        spelled = dotted(owner) or root
 
 
 def store_item(st: Lowering, target: ast.Subscript, value: Node, *, is_written: bool) -> None:
