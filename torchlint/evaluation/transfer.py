@@ -260,7 +260,7 @@ def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
     body = lower(file.body)
     every = body.definitions.get(word, [])
     left = body.end.names.get(word) if body.end is not None else None
-    if left is None or not every or ev.oracle is Oracle.PROOF:  # a name of others may be changed here, and still is theirs
+    if left is None or not every or ev.oracle is Oracle.PROOF:  # a name of others is theirs, changed here or not
         return every
     return [left, *(each for each in every if each.fn is not body)]
 
