@@ -1,7 +1,7 @@
 """What a call changes in what it is handed: objects that are moved, frozen, filled or given other attributes.
 
-Each function of the project has a summary, read from its graph once: which paths of which parameters it changes, by which
-nodes. A call of a function of which nothing is known changes nothing, but under PROOF.
+Each function of the project has a summary, read from its graph once: which paths of which parameters it changes, by
+which nodes. A call of a function of which nothing is known changes nothing, but under PROOF.
 """
 
 from __future__ import annotations
@@ -86,10 +86,6 @@ def _parameter(callee: Callee, node: Node) -> FormalParameter | None:
             continue
         if place == each.word and each.word in handed.keywords:
             return each
-        if (
-            isinstance(place, int)
-            and place < len(handed.positional)
-            and argument is handed.positional[place]
-        ):
+        if isinstance(place, int) and place < len(handed.positional) and argument is handed.positional[place]:
             return each
     return None

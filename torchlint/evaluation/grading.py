@@ -1,4 +1,4 @@
-"""How sure a finding is: one table over the evidence that a value carries, asked of what the code says and of its callers."""
+"""How sure a finding is: one table over the evidence that a value carries, by the code and by its callers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def grade(
     """Return how sure it is that each half of a conversion is needed.
 
     In a file of tests only what its own text shows counts: it has run on the machine of whoever ran it last.
-    ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called`` is whether there are any.
+    ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called``: whether any do.
     ``has_written_cpu`` says that ``.cpu()`` is written and only ``.detach()`` is missing.
     """
     if function.file.is_test:
@@ -105,7 +105,8 @@ def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
         return Confidence.LIKELY
     if axis.is_device and evidence & a.OPTION and _is_in(axis.origin, function):
         return Confidence.LIKELY
-    if (evidence | axis.brought) & _FAIR or (axis.is_device and evidence & a.OF_CLASS):  # where a module is, its parts are
+    is_of_module = axis.is_device and evidence & a.OF_CLASS  # where a module is, its parts are
+    if (evidence | axis.brought) & _FAIR or is_of_module:
         return Confidence.POSSIBLE
     if evidence & a.OF_PARAM and axis.origin is not None and _is_own(axis.origin, function):
         return Confidence.POSSIBLE

@@ -20,7 +20,7 @@ _OTHERS: Final = re.compile(rb"(?<![a-z])(?:mps|xpu|npu|hpu|tpu|xla|mlu|musa|ipu
 
 
 def on_side(ev: Evaluator, value: Abstract, guards: Guards, context: Context | None) -> Abstract:
-    """Return a value as it is where tests came out so: on the host where one of them says that there is no other place."""
+    """Return a value as it is where tests came out so: on the host where one says that there is no other place."""
     if not value.may_be_on_accelerator or not ev.presumes(Presumption.ONE_ACCELERATOR):
         return value
     return value.on_host() if any(_says_host(ev, *each, context) for each in guards) else value

@@ -1,4 +1,4 @@
-"""A value that is to be a number or an array of the host: which halves of the way it needs, how sure that is, and why."""
+"""A value that is to be an array or a number of the host: which halves of the way it needs, how sure, and why."""
 
 from __future__ import annotations
 

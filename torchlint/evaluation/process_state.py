@@ -101,7 +101,8 @@ def is_made_here(ev: Evaluator, node: Node, context: Context | None) -> bool:
     if called.op != PARAM or own is None or own.receiver is None or outermost is None or outermost.call is None:
         return False
     asked = outermost.call.fn
-    return all(isinstance(e, InstanceRef) and e.made is not None and e.made.fn is asked for e in own.receiver.references)
+    objects = own.receiver.references
+    return all(isinstance(e, InstanceRef) and e.made is not None and e.made.fn is asked for e in objects)
 
 
 def entry_node(function: FunctionGraph, variable: str) -> Node | None:
@@ -163,7 +164,7 @@ def _by_callers(ev: Evaluator, function: FunctionGraph, variable: str) -> Abstra
 
 
 def _by_decorators(ev: Evaluator, function: FunctionGraph) -> Abstract | None:
-    """Return the grad mode that a decorator enters a function with: one of torch, or one of the project that uses it."""
+    """Return the grad mode that a decorator enters a function with: one of torch, or one that uses it."""
     if function.is_async:  # the decorator is done when the coroutine is made
         return None
     for each in function.decorators:

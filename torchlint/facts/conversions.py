@@ -1,4 +1,4 @@
-"""What is known of a value that is to be a number or an array of the host: what is missing, how sure that is, and why."""
+"""What is known of a value that is to be an array or a number of the host: what is missing, how sure, and why."""
 
 from __future__ import annotations
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from torchlint.models.library_rows import canonical, leaf
-from torchlint.semantic.graph import ATTR, CALL, COMPREHENSION, CONST, ELEMENT, OPAQUE, CallArguments, Node, ProcessState
+from torchlint.semantic.graph import (
+    ATTR,
+    CALL,
+    COMPREHENSION,
+    CONST,
+    ELEMENT,
+    OPAQUE,
+    CallArguments,
+    Node,
+    ProcessState,
+)
 from torchlint.values.asking import CallSite
 
 
@@ -120,7 +130,7 @@ def _module_hook(site: CallSite, _: Node, __: int) -> CallArguments:
     if module is None:
         return CallArguments()
     inputs, at = nothing_known(site), site.node
-    state = at.state and ProcessState(inputs, at.state.device, at.state.dtype)  # who runs the module decides on grad mode
+    state = at.state and ProcessState(inputs, at.state.device, at.state.dtype)  # who runs it decides on grad mode
     given = CallArguments((inputs,), {}, frozenset({0}))
     output = site.asker.derived((at, "output"), lambda: Node(CALL, (module,), given, at.at, at.fn, state))
     return CallArguments((module, inputs, output))

@@ -243,7 +243,7 @@ def _without_grad(site: CallSite, path: Path) -> Abstract:
 
 
 def _predicted(site: CallSite, owner: Abstract, path: Path) -> Abstract:
-    """Return what a predictor gives: records of tensors without a gradient, where it was told to compute or was moved."""
+    """Return what a predictor gives: records of tensors without a gradient, where it was told to compute."""
     told = site.value(None, "device")
     bits, origin = place_of(told, site.node) if told is not None else (owner.device, owner.device_from)
     made = _without_grad(site, path)

@@ -69,10 +69,10 @@ def narrow_place(st: Lowering, place: ast.expr, narrowing: Narrowing, at: Span) 
     seen, before = st.by_syntax.get(place), bound(st, spelled)
     if before is None:
         before = st.expr(place)
-    elif seen is not None and not same_object(seen, before):
-        return None
-    elif seen is not None and narrowing.sort in _OF_STATE and unnarrowed(seen) is not unnarrowed(before):
-        return None
+    elif seen is not None:
+        is_changed = unnarrowed(seen) is not unnarrowed(before)
+        if not same_object(seen, before) or (is_changed and narrowing.sort in _OF_STATE):
+            return None
     made = st.node(PI, (before,), narrowing, at)
     narrow_name(st, spelled, made)
     return made

@@ -5,7 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.semantic.graph import ATTR, CALL, EACH, EFFECT, ELEMENT, GROW, INPLACE, ITEM, PHI, PI, SETTER, CallArguments, Node
+from torchlint.semantic.graph import (
+    ATTR,
+    CALL,
+    EACH,
+    EFFECT,
+    ELEMENT,
+    GROW,
+    INPLACE,
+    ITEM,
+    PHI,
+    PI,
+    SETTER,
+    CallArguments,
+    Node,
+)
 from torchlint.semantic.lower_targets import change, current, is_changeable
 from torchlint.semantic.lowering_state import Lowering
 

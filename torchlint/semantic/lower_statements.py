@@ -38,7 +38,7 @@ def _expression(st: Lowering, node: ast.Expr) -> None:
 
 
 def _run_later(st: Lowering, node: ast.expr) -> Node:
-    """Lower what is kept or given back: a generator or a ``map`` in a ``with`` runs in the mode of who goes through it."""
+    """Lower what is kept: a generator or a ``map`` in a ``with`` runs in the mode of who goes through it."""
     state = st.env.state
     is_lazy = isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.Call) and dotted(node.func) == "map")
     if not is_lazy or state.grad.op != g.WITHIN:

@@ -47,9 +47,7 @@ def current(st: Lowering, node: ast.expr) -> Node:
     return before if found is None else found
 
 
-def store_attribute(
-    st: Lowering, owner: ast.expr, word: str, value: Node, at: Span, *, is_part: bool = False
-) -> None:
+def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: Span, *, is_part: bool = False) -> None:
     """Set an attribute of what an expression gives."""
     before = current(st, owner)
     st.fn.stores.append(AttributeStore(before, word, value, st.guards, len(st.nodes), is_part))

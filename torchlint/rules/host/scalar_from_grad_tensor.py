@@ -276,10 +276,8 @@ def _may_be_live(node: cst.BaseExpression, context: FileContext) -> bool:
     return isinstance(asked, ast.expr) and _may_have_source(asked, context)
 
 
-def _requires_grad(
-    node: cst.BaseExpression, at: cst.BaseExpression, context: FileContext
-) -> Confidence | None:
-    """Return how sure it is that a value requires grad where a number is asked for; None where there is no source of that."""
+def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: FileContext) -> Confidence | None:
+    """Return how sure it is that a value requires grad where a number is asked for; None where nothing brings it."""
     if not _may_be_live(node, context):
         return None
     value = context.value(node)
