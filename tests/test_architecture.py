@@ -23,16 +23,16 @@ PACKAGE = ROOT / "torchlint"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DOORS = frozenset({"", "__main__", "flake8_plugin"})
 """Rooms that are doors to the program: they stand above all others."""
-NESTED = {"inference", "rules"}
+NESTED = {"rules"}
 """Packages whose own packages and modules are rooms."""
 
+ENGINE = ("texts", "semantic", "values", "models", "evaluation", "flow", "answers")
 ASKED_BESIDE_THE_DOOR = {
-    *(f"inference/models/{name}.py" for name in ("devices", "grad_mode", "nn", "operations")),
-    *(f"inference/program/{name}.py" for name in ("binders", "bindings", "default_setters", "imports")),
-    *(f"inference/program/{name}.py" for name in ("project_view", "run_later", "tracers")),
-    "inference/sample.py",
+    *(f"models/{name}.py" for name in ("grad_modes", "network_words", "operations")),
+    *(f"texts/{name}.py" for name in ("binders", "bindings", "default_setters", "device_names", "imports")),
+    *(f"texts/{name}.py" for name in ("project_view", "run_later", "tracers")),
 }
-"""What the vocabulary of rules takes from inference itself: the list may only become shorter."""
+"""What the vocabulary of rules takes from the engine itself: the list may only become shorter."""
 
 MOST_LINES, LONGEST_FUNCTION = 500, 60
 
@@ -116,7 +116,7 @@ def test_a_module_imports_only_what_stands_above_it_in_the_table(path: Path) -> 
 
 
 def test_what_is_known_is_asked_for_at_one_door() -> None:
-    inside = [path for path in MODULES if path.is_relative_to(PACKAGE / "inference")]
+    inside = [path for path in MODULES if any(path.is_relative_to(PACKAGE / each) for each in ENGINE)]
     others = {
         label(path): {label(other) for other in imports(path) if other in inside}
         for path in MODULES
@@ -218,7 +218,7 @@ def test_a_run_that_finds_nothing_to_do_loads_little(tmp_path: Path, arguments: 
             each
             for each in found
             if re.match(
-                r"torchlint\.((linter\.engine|facts|inference|knowledge|rules)\b|syntax\.(?!prefilter)|source\.notebook_)",
+                r"torchlint\.((linter\.engine|facts|texts|semantic|values|models|evaluation|flow|answers|knowledge|rules)\b|syntax\.(?!prefilter)|source\.notebook_)",
                 each,
             )
         }

@@ -301,7 +301,7 @@ def test_a_warm_run_opens_only_files_with_findings_and_imports_no_parser(motley:
         "torchlint.linter.engine",
         "torchlint.rules.api",
         "torchlint.facts.value",
-        "torchlint.graph_knowledge",
+        "torchlint.answers.graph_knowledge",
         "concurrent.futures",
     }
     assert not warm & heavy

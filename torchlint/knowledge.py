@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +31,7 @@ class Knowledge(Protocol):
         """Whether the standard library's parser reads the file: else nothing is known of its values."""
 
     @property
-    def presuming(self) -> Self:
+    def presuming(self) -> Knowledge:
         """What is known if functions are called as most are: a reason to stay silent. A fix must not rest on it."""
 
     def value(self, node: ast.expr) -> Value:
@@ -69,7 +68,7 @@ class Knowledge(Protocol):
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
 
-    def file_of(self, site: CallSite) -> Self:
+    def file_of(self, site: CallSite) -> Knowledge:
         """Return what is known of the file in which a call stands."""
 
     def spelled_place(self, site: CallSite) -> str:
@@ -99,9 +98,6 @@ class Knowledge(Protocol):
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
 
-    def speaks_of_accelerators(self, node: ast.AST) -> bool:
-        """Whether a device is spoken of where a test or a program would have to; what others import may meet any."""
-
     # ------------------------------------------------------------------ what the answers rest on
     @property
     def other_texts(self) -> ProjectView:
@@ -122,14 +118,14 @@ class Knowledge(Protocol):
 # ---------------------------------------------------------------------- one file; who only asks again loads no engine
 def analyse(index: AstIndex, settings: Settings, path: str | None = None) -> Knowledge:
     """Begin what is known of a file; with its absolute path, other files of its project are read on demand."""
-    from torchlint.graph_knowledge import GraphKnowledge
+    from torchlint.answers.graph_knowledge import GraphKnowledge
 
     return GraphKnowledge(index, settings, path)
 
 
 def analyse_unparsed(source: Source, settings: Settings) -> Knowledge:
     """Begin what is known of a file that the standard library's parser refuses."""
-    from torchlint.graph_knowledge import UnparsedFile
+    from torchlint.answers.graph_knowledge import UnparsedFile
 
     return UnparsedFile(source, settings)
 
@@ -158,7 +154,7 @@ def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
 
 def look_again() -> None:
     """Have files read anew when the next question is asked: they may have changed."""
-    for name in ("torchlint.texts.project_texts", "torchlint.graph_knowledge"):
+    for name in ("torchlint.texts.project_texts", "torchlint.answers.graph_knowledge"):
         asked = sys.modules.get(name)  # who has not loaded it has not read a file
         if asked is not None:
             asked.look_again()

@@ -12,8 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
+from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
@@ -22,7 +23,6 @@ from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
-from torchlint.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
 from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
@@ -79,7 +79,7 @@ def _noted(
     """Have a question tell what its answer rests on."""
 
     @functools.wraps(method)
-    def ask(self: GraphKnowledge, *args: _Parameters.args, **named: _Parameters.kwargs) -> _Answer:
+    def ask(self: GraphKnowledge, /, *args: _Parameters.args, **named: _Parameters.kwargs) -> _Answer:
         program = self._graph[0].program
         before, program.touched = program.touched, 0
         try:
@@ -147,7 +147,7 @@ class GraphKnowledge(CheckedFile):
 
     def _syntax(self, node: _Syntax) -> _Syntax:
         """Return the program's node for one of this file's."""
-        found: Any = self._twins[0].get(node, node)
+        found: _Syntax = self._twins[0].get(node, node)  # type: ignore[assignment]  # a node of the same type
         return found
 
     def _own(self, node: object) -> ast.AST | None:
@@ -266,8 +266,10 @@ class GraphKnowledge(CheckedFile):
             oracles = self._graph[0]
             said = (oracles.strict if self._is_presuming else oracles.claimed).ask(node, path)
             proof = said if self._is_presuming else oracles.proof.ask(node, path)
-            known = said is not None and proof is not None and said.kind  # code that stands there has run somewhere
-            self._values[key] = GraphValue(self, node, path, proof, said) if known else UNKNOWN  # type: ignore[arg-type]
+            if said is None or proof is None or not said.kind:  # code that stands there has run somewhere
+                self._values[key] = UNKNOWN
+            else:
+                self._values[key] = GraphValue(self, node, path, proof, said)
         return self._values[key]
 
     @_noted

@@ -23,7 +23,7 @@ from torchlint.values.references import (
 )
 
 if TYPE_CHECKING:
-    from torchlint.graph_knowledge import GraphKnowledge
+    from torchlint.answers.graph_knowledge import GraphKnowledge
     from torchlint.values.abstract import Abstract
 
 ATTACHED: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
@@ -41,23 +41,24 @@ class GraphValue(Value):
 
     def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, said: Abstract) -> None:
         """Tell what is said of what a path leads to from a node, and what of it is beyond doubt."""
+        put = object.__setattr__  # the type checker keeps others from changing a value
         self._home, self._node, self._path, self._above = home, node, path, said
-        self.kind = Kind(said.kind)
+        put(self, "kind", Kind(said.kind))
         flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
-        self.claimed = _CLAIMED if proof.kind & ~said.kind & ~flag else ""
+        put(self, "claimed", _CLAIMED if proof.kind & ~said.kind & ~flag else "")
         sure = said if self.claimed else proof
-        self.grad = _grad(said.but(grad=said.grad | sure.grad) if said.grad <= a.SAFE else said)
-        self.device = _device(said)
-        self.dtype = _dtype(sure.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0)
+        put(self, "grad", _grad(said.but(grad=said.grad | sure.grad) if said.grad <= a.SAFE else said))
+        put(self, "device", _device(said))
+        put(self, "dtype", _dtype(sure.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0))
         is_tensor = sure.kind == a.TENSOR
-        self.exact = a.EXACT.get(sure.dtype) if is_tensor else None
-        self.rank = a.RANKS.index(sure.rank) if is_tensor and sure.rank in a.RANKS[:5] else None
-        self.names = names_in(proof)
-        self.instance = frozenset(name for each in said.references if (name := _class_name(each)))
+        put(self, "exact", a.EXACT.get(sure.dtype) if is_tensor else None)
+        put(self, "rank", a.RANKS.index(sure.rank) if is_tensor and sure.rank in a.RANKS[:5] else None)
+        put(self, "names", names_in(proof))
+        put(self, "instance", frozenset(name for each in said.references if (name := _class_name(each))))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
-        self.const = constants[0].value if len(constants) == len(proof.references) == 1 else None
-        self.tells_cuda = False
-        self.node = next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None)
+        put(self, "const", constants[0].value if len(constants) == len(proof.references) == 1 else None)
+        put(self, "tells_cuda", False)
+        put(self, "node", next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None))
 
     @property
     def items(self) -> tuple[Value, ...] | None:

@@ -179,7 +179,7 @@ def _by_object(
             return _by_instance(ev, owner.but(references=frozenset({reference})), reference, word, node, path, context)
         case ClassRef(cls):
             return _by_class(ev, reference, cls, word, node, path, context)
-        case ModuleRef(base):
+        case ModuleRef():
             return call_of(ev, ev.attribute_of(owner, word, (), node.ins[0], context), node, path, context)
         case LibraryRef(name):
             return dispatch.library_call(CallSite(ev, node, context), f"{name}.{word}", path)

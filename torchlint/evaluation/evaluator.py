@@ -1,15 +1,14 @@
 """The evaluator: the value of a node along a path, in a context, found on demand, under one oracle.
 
-A path is pushed down the graph to what was put there, so no container is ever built. Cycles are solved by iteration over
-the strongly connected part alone: an active key gives its present approximation, its head iterates until nothing changes,
-and what lies inside is kept apart until then.
+A path is pushed down the graph to what was put there, so no container is ever built. Cycles are solved by iteration
+over the strongly connected part alone: an active key gives its present approximation, its head iterates until nothing
+changes, and what lies inside is kept apart until then.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import call_graph, call_results, decided_tests, instance_attributes, process_state, transfer
@@ -97,6 +96,28 @@ class BudgetError(Exception):
     """A question needs more steps than it is given; nothing partial is kept."""
 
 
+class Question:
+    """A block in which something is asked; a question that needs more than its budget ends it."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Take whom the block asks."""
+        self._evaluator = evaluator
+        self._limit = sys.getrecursionlimit()
+
+    def __enter__(self) -> None:
+        """Begin with nothing spent."""
+        self._evaluator.steps = 0
+        sys.setrecursionlimit(max(self._limit, 30_000))
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> bool:
+        """Let go of what was begun where the budget ended; other exceptions pass."""
+        sys.setrecursionlimit(self._limit)
+        is_given_up = kind is not None and issubclass(kind, BudgetError | RecursionError)
+        if kind is not None:
+            self._evaluator.oracles.forget_partial()
+        return is_given_up
+
+
 class Evaluator:
     """What one oracle knows of a program; an :class:`torchlint.values.asking.Asker`."""
 
@@ -125,24 +146,16 @@ class Evaluator:
             return self.value(node, path, context)
         return None
 
-    @contextmanager
-    def question(self) -> Iterator[None]:
+    def question(self) -> Question:
         """Ask something within the budget of one question; what exceeds it ends the block silently."""
-        self.steps = 0
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, 30_000))
-        try:
-            yield
-        except (BudgetError, RecursionError):
-            self._forget_partial()
-        finally:
-            sys.setrecursionlimit(limit)
+        return Question(self)
 
     def forget(self, bit: int) -> None:
         """Let go of the values that rest on something: see :attr:`Program.touched`."""
         self._done = {key: found for key, found in self._done.items() if not found[1] & bit}
 
-    def _forget_partial(self) -> None:
+    def forget_partial(self) -> None:
+        """Let go of what was being computed when a question was given up."""
         self._active.clear()
         self._partial.clear()
         self._stack.clear()

@@ -67,6 +67,12 @@ class Oracles:
         self._networks.clear()
         self._derived = {key: found for key, found in self._derived.items() if not found.fn.file.bit & bit}
 
+    def forget_partial(self) -> None:
+        """Let go of what was being computed when a question was given up."""
+        for each in ("proof", "claimed", "strict", "callers"):
+            if each in vars(self):
+                vars(self)[each].forget_partial()
+
     def context(
         self,
         call: Node | None,

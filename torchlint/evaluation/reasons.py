@@ -1,7 +1,7 @@
 """Why a value may be dangerous: the chain from where evidence begins to the place where it is met.
 
-Values carry one origin for each axis. For a finding that is shown, the way back leads along the inputs whose value has the
-same origin.
+Values carry one origin for each axis. For a finding that is shown, the way back leads along the inputs whose value has
+the same origin.
 """
 
 from __future__ import annotations

@@ -143,9 +143,9 @@ def elements(ev: Evaluator, node: Node, path: Path, context: Context | None) -> 
     if found is None:
         found = ev.returned_by_method(flat, "__getitem__", node, path, context)
     value = ev.value(node, (ANY_ELEMENT, *path), context) if found is None else found
-    if value.kind & a.TENSOR and not flat.must(a.TENSOR | a.SEQUENCE) and ev.presumes(Presumption.LOADER):
-        if seems_loader(node):
-            return value.detached().on_host()
+    is_open = value.kind & a.TENSOR and not flat.must(a.TENSOR | a.SEQUENCE)
+    if is_open and ev.presumes(Presumption.LOADER) and seems_loader(node):
+        return value.detached().on_host()
     return value
 
 

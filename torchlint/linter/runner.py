@@ -156,8 +156,6 @@ def _pass(
     made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
     found.update(zip(left, made, strict=True))
     if made:
-        from torchlint.knowledge import look_again
-
         _look_again()
     if writer is not None:
         writer.write()

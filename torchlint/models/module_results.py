@@ -243,9 +243,7 @@ def _if_asked_for(found: Abstract, word: str, name: str, maker: CallSite | None)
     return join(found, NOTHING) if None in answers else found
 
 
-def _plain_module_attribute(
-    owner: Abstract, word: str, name: str, at: Node, maker: CallSite | None
-) -> Abstract | None:
+def _plain_module_attribute(owner: Abstract, word: str, name: str, at: Node, maker: CallSite | None) -> Abstract | None:
     if word.startswith(("weight", "bias")):
         found = parameter_of(owner, at)
     elif word in ("running_mean", "running_var"):

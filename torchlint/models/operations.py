@@ -9,26 +9,26 @@ from functools import lru_cache
 
 from torchlint.facts.value import Kind
 
-
-
-
-
-
-FULL_REDUCTIONS = frozenset("""
+FULL_REDUCTIONS = frozenset(
+    """
     sum mean prod norm std var max min median nanmedian nansum nanmean amax amin all any argmax argmin logsumexp
     count_nonzero trace dot vdot dist
-""".split())
+""".split()
+)
 """Reductions whose result is 0-dim where no dimension is given."""
 
-LOSSES = frozenset("""
+LOSSES = frozenset(
+    """
     cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div ctc_loss
     binary_cross_entropy_with_logits hinge_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss
     gaussian_nll_loss soft_margin_loss multi_margin_loss multilabel_margin_loss cosine_embedding_loss
     multilabel_soft_margin_loss triplet_margin_with_distance_loss
-""".split())
+""".split()
+)
 """Functions of ``torch.nn.functional`` whose result is 0-dim unless ``reduction`` or ``reduce`` says otherwise."""
 
-DISTINCTIVE = frozenset("""
+DISTINCTIVE = frozenset(
+    """
     detach requires_grad_ backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous retain_grad detach_
     new_zeros new_ones new_tensor new_empty new_full type_as scatter scatter_ scatter_add_ index_select
     masked_fill masked_fill_ masked_select narrow addmm bmm baddbmm normal_ uniform_ fill_ zero_ copy_ add_ sub_
@@ -37,7 +37,8 @@ DISTINCTIVE = frozenset("""
     unbind matmul mm log_ exp_ sqrt_ pow_ float long transpose_ resize_ resize_as_ index_fill_ index_add_
     index_copy_ lerp_ floor_ ceil_ round_ trunc_ sign_ abs_ neg_ relu_ t_ addr_ map_ apply_ cauchy_ log_normal_
     geometric_ renorm_ tril_ triu_ set_
-""".split())
+""".split()
+)
 """Methods that among the objects met beside tensors only a tensor (or a module that holds some) has."""
 
 CASTS = {

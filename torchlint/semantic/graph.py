@@ -1,8 +1,9 @@
 """The value-flow graph: nodes are occurrences of expressions, edges are what a value is made of.
 
 A name has no node of its own: it *is* the node that it is bound to. So a node stands for each expression that is no
-plain name, for each join of ways, for each narrowing by a test and for each change of an object. The nodes of a function
-stand in one list in the order of evaluation: the index of a node is its serial form, and the clock for "after".
+plain name, for each join of ways, for each narrowing by a test and for each change of an object. The nodes of a
+function stand in one list in the order of evaluation: the index of a node is its serial form, and the clock for
+"after".
 """
 
 from __future__ import annotations

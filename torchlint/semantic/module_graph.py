@@ -55,21 +55,26 @@ class ModuleGraph:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether somebody has asked for the syntax."""
+        return "tree" in vars(self)
+
     @cached_property
     def outline(self) -> Outline:
         """Where functions, classes and calls stand."""
         return outline_of(self.tree)
 
     @cached_property
-    def _lines(self) -> list[bytes]:
-        return self.text.splitlines()
-
-    def code(self, span: Span) -> str:
-    @cached_property
     def properties_set(self) -> frozenset[str]:
         """The words of properties of the file that are more than set: what is read back is not what was put there."""
         return frozenset(each.decode() for each in re.findall(rb"@(\w+)\.setter\b", self.text))
 
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        return self.text.splitlines()
+
+    def code(self, span: Span) -> str:
         """Return the text of a span on one line, with single blanks for any white space."""
         first, last = span.lineno - 1, (span.end_lineno or span.lineno) - 1
         lines = self._lines[first : last + 1]

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
+from torchlint.syntax.ast_index import AstIndex, Function
+from torchlint.syntax.signatures import all_parameters, parameters
 from torchlint.texts.bindings import (
     BINDING,
     SCOPES,
@@ -19,8 +21,6 @@ from torchlint.texts.bindings import (
     own,
 )
 from torchlint.texts.run_later import deferred_around
-from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.signatures import all_parameters, parameters
 
 
 def binder(node: ast.Name, index: AstIndex) -> Function | ast.Module | None:

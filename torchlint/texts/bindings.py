@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from dataclasses import dataclass
 
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
+from torchlint.syntax.signatures import first_parameter, parameters
 from torchlint.texts.imports import (
     BUILTINS,
     CHANGES,
@@ -15,8 +17,6 @@ from torchlint.texts.imports import (
     is_in_place,
     path_of,
 )
-from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
-from torchlint.syntax.signatures import first_parameter, parameters
 
 SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 Loop = ast.For | ast.AsyncFor | ast.While

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.syntax.ast_index import AstIndex
 from torchlint.texts.frameworks import OTHERS
 from torchlint.texts.word_index import ProjectFile, WordIndex
-from torchlint.syntax.ast_index import AstIndex
 
 DTYPE, DEVICE, TENSOR_TYPE = "default dtype", "default device", "default tensor type"
 SETTERS = {"set_default_dtype": DTYPE, "set_default_device": DEVICE, "set_default_tensor_type": TENSOR_TYPE}

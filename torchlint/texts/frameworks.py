@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.texts.bindings import bound, bound_otherwise
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.texts.bindings import bound, bound_otherwise
 
 OTHERS = frozenset(
     """

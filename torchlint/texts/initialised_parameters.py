@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from torchlint.texts.word_index import ProjectFile
-from torchlint.texts.written_objects import is_of_a_layer, own_class
 from torchlint.syntax.ast_index import AstIndex, Function
 from torchlint.syntax.places import elements_of, is_called_self, word_of
 from torchlint.syntax.signatures import positional_parameters
+from torchlint.texts.word_index import ProjectFile
+from torchlint.texts.written_objects import is_of_a_layer, own_class
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""

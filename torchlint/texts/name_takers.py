@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Collection
 
-from torchlint.texts.word_index import ProjectFile, WordIndex, module_word
 from torchlint.syntax.places import word_of
+from torchlint.texts.word_index import ProjectFile, WordIndex, module_word
 
 Taken = frozenset[tuple[str, str]]
 """The last word of a module and a name that is taken of it: ``*`` for all names, ``.name`` for an attribute."""

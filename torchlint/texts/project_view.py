@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection
 
+from torchlint.syntax.ast_index import AstIndex
 from torchlint.texts.initialised_parameters import Written, written_parameters
 from torchlint.texts.name_takers import import_words
 from torchlint.texts.project_texts import (
@@ -25,7 +26,6 @@ from torchlint.texts.project_texts import (
 from torchlint.texts.source_files import read_whole
 from torchlint.texts.tensor_classes import below, classes_in
 from torchlint.texts.word_index import module_word
-from torchlint.syntax.ast_index import AstIndex
 
 _DIGEST = re.compile(r"[0-9a-f]{64} ")
 

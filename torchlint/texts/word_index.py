@@ -8,9 +8,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from torchlint.texts.source_files import code_in, python_files, read_whole, tree_in
 from torchlint.source import files
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.texts.source_files import code_in, python_files, read_whole, tree_in
 
 Answer = TypeVar("Answer")
 

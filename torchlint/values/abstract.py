@@ -91,8 +91,9 @@ MOST_REFERENCES: Final = 12
 class Abstract:
     """What is known of a value; nobody changes one.
 
-    ``grad``, ``device``, ``dtype`` and ``rank`` speak of the tensors (and modules) among the possibilities, and are 0 where
-    there are none; ``references`` say which function, class, object or constant the others are, as far as it is known.
+    ``grad``, ``device``, ``dtype`` and ``rank`` speak of the tensors (and modules) among the possibilities, and are 0
+    where there are none; ``references`` say which function, class, object or constant the others are, as far as it is
+    known.
     """
 
     __slots__ = ("device", "device_from", "dtype", "grad", "grad_from", "kind", "rank", "references")
