@@ -203,7 +203,11 @@ def _by_instance(
     if method is None:
         if not family.stores(word) and not any(word in cls.attributes for cls in family.lineage):
             return None
-        return call_of(ev, ev.attribute_of(own, word, (), node.ins[0], context), node, path, context)
+        part = ev.attribute_of(own, word, (), node.ins[0], context)
+        found = call_of(ev, part, node, path, context)
+        if family.is_module and part.kind == a.ANY and own.device & (a.SURE | a.OPTION):  # it was moved with the whole
+            return found.but(device=found.device | own.device, device_from=own.device_from)
+        return found
     if not PROPERTIES.isdisjoint(lower(method).signs):
         target = returned(ev, method, (), ev.enter(None, method, None, own))
         return call_of(ev, target, node, path, context)

@@ -40,7 +40,7 @@ from torchlint.values.references import (
 )
 
 if TYPE_CHECKING:
-    from torchlint.evaluation.class_families import Family, Stored
+    from torchlint.evaluation.class_families import ClassFamily, Stored
     from torchlint.evaluation.evaluator import Evaluator
 
 
@@ -126,7 +126,7 @@ def _is_changeable(node: Node) -> bool:
 
 def _by_class_bodies(
     ev: Evaluator,
-    family: Family,
+    family: ClassFamily,
     owner: Abstract,
     reference: InstanceRef,
     word: str,
@@ -159,7 +159,7 @@ def _of_method(ev: Evaluator, method: FunctionGraph, owner: Abstract, reference:
     return BOTTOM if path else a.of_kind(a.OTHER, frozenset({MethodRef(method, reference)}))
 
 
-def _moved_with(owner: Abstract, family: Family, value: Abstract, *, is_part: bool) -> Abstract:
+def _moved_with(owner: Abstract, family: ClassFamily, value: Abstract, *, is_part: bool) -> Abstract:
     """Return a part of a module where the module was frozen, or may have been moved, as a whole."""
     evidence = owner.device & ~a.SAFE
     is_part |= value.kind == a.MODULE or any(
@@ -171,10 +171,11 @@ def _moved_with(owner: Abstract, family: Family, value: Abstract, *, is_part: bo
         value = value.but(grad=a.SAFE, grad_from=None)
     if not evidence:
         return value
-    return value.but(device=value.device | evidence, device_from=value.device_from or owner.device_from)
+    was = value.device if owner.device & a.SAFE else 0  # else it was moved surely
+    return value.but(device=was | evidence, device_from=owner.device_from or value.device_from)
 
 
-def _unstored(ev: Evaluator, family: Family, owner: Abstract, word: str, path: Path, at: Node) -> Abstract:
+def _unstored(ev: Evaluator, family: ClassFamily, owner: Abstract, word: str, path: Path, at: Node) -> Abstract:
     if family.is_module and word == "training":
         return a.A_NUMBER
     if family.is_module and word == "device":
@@ -209,7 +210,7 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
     return None
 
 
-def _given(ev: Evaluator, family: Family, reference: InstanceRef, word: str, path: Path) -> Abstract | None:
+def _given(ev: Evaluator, family: ClassFamily, reference: InstanceRef, word: str, path: Path) -> Abstract | None:
     """Return what the maker of a dataclass or a named tuple was given for a field; None where nothing was."""
     made = reference.made
     if made is None or made.op != "call":

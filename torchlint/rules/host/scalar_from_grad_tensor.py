@@ -83,7 +83,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Mode, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Kind, Mode, Rule, Triggers
 from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.paths import comes_by
 from torchlint.rules.evidence.primaries import is_primary
@@ -281,14 +281,13 @@ def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: Fi
     if not _may_be_live(node, context):
         return None
     value = context.value(node)
-    if not value.may(Kind.TENSOR) or not value.may_require_grad or not context.mode(node) & Mode.ON:
-        return None
-    place = context.python(node)
-    if isinstance(place, ast.Name) and context.works_with_torch and _is_differentiated(place, context):
-        is_sure = value.is_tensor and context.mode(node) == Mode.ON
-        return Confidence.CERTAIN if is_sure else Confidence.LIKELY
-    if isinstance(place, ast.Name) and context.works_with_torch and _is_summed_up(place, context):
-        return Confidence.LIKELY
+    place, mode = context.python(node), context.mode(node)
+    may_be = value.may(Kind.TENSOR) and value.may_require_grad and bool(mode & Mode.ON)
+    if may_be and isinstance(place, ast.Name) and context.works_with_torch:
+        if _is_differentiated(place, context):
+            return Confidence.CERTAIN if value.is_tensor and mode == Mode.ON else Confidence.LIKELY
+        if _is_summed_up(place, context):
+            return Confidence.LIKELY
     judged = context.judged(node, at) if value.is_tensor else None
     return judged.of_grad if judged is not None and judged.has_source_of_grad else None
 
@@ -423,9 +422,9 @@ def _is_all_of(value: ast.expr, differentiated: ast.Name, context: FileContext) 
 
 
 def _why(node: cst.BaseExpression, context: FileContext) -> tuple[str, ...]:
-    value = context.value(node)
-    if value.grad & Grad.ATTACHED and value.why_grad is not None:
-        return context.why(value.why_grad)
+    reason = context.value(node).why_grad
+    if reason is not None:
+        return context.why(reason)
     return (f"`{brief(node, context)}` is differentiated in the same function, line {context.row(node)}",)
 
 
