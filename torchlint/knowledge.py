@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from torchlint.diagnostics.model import Settings
-    from torchlint.facts.callers import Asked, CallerEvidence, CallSite
+    from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -59,7 +59,7 @@ class Knowledge(Protocol):
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
         """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""
 
-    def calls_of(self, function: Function, home: Self) -> tuple[CallSite, ...]:
+    def calls_of(self, function: Function, home: Self) -> tuple[KnownCall, ...]:
         """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
 
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
@@ -68,10 +68,10 @@ class Knowledge(Protocol):
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
 
-    def file_of(self, site: CallSite) -> Knowledge:
+    def file_of(self, site: KnownCall) -> Knowledge:
         """Return what is known of the file in which a call stands."""
 
-    def spelled_place(self, site: CallSite) -> str:
+    def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
 
     # ------------------------------------------------------------------ what the file works with

@@ -18,9 +18,9 @@ from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue,
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
-from torchlint.evaluation.judged_conversions import Step, judge_value
+from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
 from torchlint.evaluation.oracles import Oracles
-from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.semantic.graph import FunctionGraph, Node
@@ -92,7 +92,7 @@ def _noted(
 
 
 @dataclass(frozen=True)
-class GraphCall(CallSite):
+class GraphCall(KnownCall):
     """A call, and what is known about the file in which it stands."""
 
     home: GraphKnowledge
@@ -406,11 +406,11 @@ class GraphKnowledge(CheckedFile):
         vars(made)["_graph"] = self._graph[0], file  # the same oracles
         return made
 
-    def file_of(self, site: CallSite) -> GraphKnowledge:
+    def file_of(self, site: KnownCall) -> GraphKnowledge:
         """Return what is known about the file in which a call stands."""
         return site.home if isinstance(site, GraphCall) else self
 
-    def spelled_place(self, site: CallSite) -> str:
+    def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
         home = self.file_of(site)
         path = "" if home is self else f"{home.index.source.path} "
@@ -443,7 +443,7 @@ class GraphKnowledge(CheckedFile):
             found.is_met_by_none,
         )
 
-    def _spelled_step(self, step: Step) -> str:
+    def _spelled_step(self, step: ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""
         node = step.node
         if node is None or node.at is None:

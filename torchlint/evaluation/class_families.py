@@ -48,7 +48,7 @@ class Stored(NamedTuple):
     store: AttributeStore
 
 
-class Family:
+class ClassFamily:
     """A class with its bases, in the order in which attributes are looked up."""
 
     def __init__(self, strict: Evaluator, cls: ClassGraph) -> None:

@@ -48,7 +48,7 @@ from torchlint.values.contexts import Context
 
 if TYPE_CHECKING:
     from torchlint.evaluation.call_graph import Callee, CallerSite
-    from torchlint.evaluation.class_families import Family
+    from torchlint.evaluation.class_families import ClassFamily
     from torchlint.evaluation.oracles import Oracles
 
 LONGEST_CALL_STRING: Final = 3
@@ -376,7 +376,7 @@ class Evaluator:
             return found
         return descent.descend(value, path)
 
-    def family(self, cls: ClassGraph) -> Family:
+    def family(self, cls: ClassGraph) -> ClassFamily:
         """Return a class with its bases."""
         return self.oracles.family(cls)
 

@@ -23,7 +23,7 @@ _PLACES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReasonStep:
     """One step of a reason: what it says, and the node that it speaks of."""
 
     text: str
@@ -31,7 +31,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ConversionJudgement:
     """What may be missing before a conversion."""
 
     of_grad: Confidence | None
@@ -42,7 +42,7 @@ class Judgement:
     has_source_of_device: bool
     is_tensor: bool
     """Whether the value is a tensor beyond doubt, as far as the code says what it is."""
-    why: tuple[Step, ...]
+    why: tuple[ReasonStep, ...]
     is_met_by_none: bool
     """Whether the project calls the function, and all calls hand over what converts."""
 
@@ -62,12 +62,12 @@ class Judgement:
         return max(each for each in (self.of_grad, self.of_device) if each is not None)
 
 
-def judge(oracles: Oracles, call: Node) -> Judgement | None:
+def judge(oracles: Oracles, call: Node) -> ConversionJudgement | None:
     """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
     return judge_value(oracles, call.ins[0].ins[0], call)
 
 
-def judge_value(oracles: Oracles, converted: Node, at: Node) -> Judgement | None:
+def judge_value(oracles: Oracles, converted: Node, at: Node) -> ConversionJudgement | None:
     """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work."""
     strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
     value, mode = a.unknown(a.OF_ATTR, converted), ON | OFF
@@ -88,7 +88,7 @@ def judge_value(oracles: Oracles, converted: Node, at: Node) -> Judgement | None
     there = any(grading.missing(by_calls, modes))
     if not is_followed:
         levels = grading.Levels(*(None if each is None else Confidence.UNPROVEN for each in levels))
-    return Judgement(
+    return ConversionJudgement(
         levels.grad,
         levels.device,
         bool(value.grad & _SOURCES),
@@ -110,21 +110,21 @@ def _brought(callers: Evaluator, at: Node, converted: Node, value: Abstract, mod
     return value, mode, False
 
 
-def _why(strict: Evaluator, converted: Node, levels: grading.Levels) -> tuple[Step, ...]:
-    found: dict[str, Step] = {}
+def _why(strict: Evaluator, converted: Node, levels: grading.Levels) -> tuple[ReasonStep, ...]:
+    found: dict[str, ReasonStep] = {}
     with strict.question():
         for axis, level in ((reasons.GRAD, levels.grad), (reasons.DEVICE, levels.device)):
             if level is not None:
                 for text, node in reasons.steps(strict, converted, axis):
-                    found.setdefault(text, Step(text, node))
+                    found.setdefault(text, ReasonStep(text, node))
     return tuple(found.values())
 
 
-def _told_of_calls(is_called: bool, is_brought: bool, is_followed: bool) -> tuple[Step, ...]:
+def _told_of_calls(is_called: bool, is_brought: bool, is_followed: bool) -> tuple[ReasonStep, ...]:
     if not is_followed:
-        return (Step("not followed further: budget", None),)
+        return (ReasonStep("not followed further: budget", None),)
     if is_called and not is_brought:
-        return (Step("the project's calls bring nothing of the kind", None),)
+        return (ReasonStep("the project's calls bring nothing of the kind", None),)
     return ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from torchlint.evaluation.class_families import Family
+from torchlint.evaluation.class_families import ClassFamily
 from torchlint.evaluation.evaluator import Evaluator
 from torchlint.evaluation.network_names import networks_of
 from torchlint.values.asking import Oracle
@@ -27,7 +27,7 @@ class Oracles:
         self.program = program
         self._contexts: dict[tuple[object, ...], Context] = {}
         self._derived: dict[tuple[object, ...], Node] = {}
-        self._families: dict[ClassGraph, Family] = {}
+        self._families: dict[ClassGraph, ClassFamily] = {}
         self._networks: dict[FunctionGraph, frozenset[str]] = {}
         self.callers_found: dict[FunctionGraph, tuple[tuple[CallerSite, ...], bool, int]] = {}
         """The answers of the call graph, by function, with the bits of what they rest on."""
@@ -97,11 +97,11 @@ class Oracles:
             found = self._derived[key] = make()
         return found
 
-    def family(self, cls: ClassGraph) -> Family:
+    def family(self, cls: ClassGraph) -> ClassFamily:
         """Return a class with its bases."""
         found = self._families.get(cls)
         if found is None:
-            found = self._families[cls] = Family(self.strict, cls)
+            found = self._families[cls] = ClassFamily(self.strict, cls)
         return found
 
     def networks_of(self, function: FunctionGraph) -> frozenset[str]:

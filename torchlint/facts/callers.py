@@ -29,7 +29,7 @@ class EvidenceLevel(IntEnum):
 
 
 @dataclass(frozen=True)
-class CallSite:
+class KnownCall:
     """A call of a function of the project, in this file or in another one."""
 
     call: ast.Call
@@ -46,7 +46,7 @@ class CallerEvidence:
     given: EvidenceLevel
     calls: int = 0
     """How many there are."""
-    source: CallSite | None = None
+    source: KnownCall | None = None
     """The call that brings the fault."""
     is_all: bool = False
     """Whether there are no others: the function is one of a program, which is run and not imported."""

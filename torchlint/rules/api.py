@@ -16,7 +16,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.facts.callers import Asked, CallerEvidence, CallSite, EvidenceLevel
+from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
 from torchlint.facts.value import ABSENT, ANY, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
@@ -319,7 +319,7 @@ class FileContext:
         """Return the function of the file that a call runs, where it can be but one."""
         return self._analysis.called(call)
 
-    def _in_file_of(self, site: CallSite) -> FileContext:
+    def _in_file_of(self, site: KnownCall) -> FileContext:
         """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
         analysis = self._analysis.file_of(site)
         if analysis is self._analysis:
@@ -332,7 +332,7 @@ class FileContext:
         path = "" if self._origin is None else self.source.path + " "
         return re.sub(r"(?<=, )(?=line \d+$)", path, step)
 
-    def spelled_place(self, site: CallSite) -> str:
+    def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
 
@@ -442,79 +442,14 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT",
-    "ANY",
-    "CASTS",
-    "DEVICE",
-    "DISTINCTIVE",
-    "DTYPE",
-    "FULL_REDUCTIONS",
-    "FUNCTIONS",
-    "GIVING_ITSELF",
-    "GRAD_MODES",
-    "GRAD_MODE_DECORATORS",
-    "LEGACY_DTYPES",
-    "LOSSES",
-    "MODEL_WORD",
-    "NOT_JUDGED",
-    "SCOPES",
-    "SETTINGS",
-    "TENSOR_TYPE",
-    "UNKNOWN",
-    "Asked",
-    "AstIndex",
-    "CallerEvidence",
-    "Device",
-    "Draft",
-    "Dtype",
-    "EvidenceLevel",
-    "FileContext",
-    "Function",
-    "Grad",
-    "JudgedConversion",
-    "Kind",
-    "Loop",
-    "Mode",
-    "Reason",
-    "Rule",
-    "Triggers",
-    "Value",
-    "any_element",
-    "arguments_of",
-    "block_with",
-    "blocks_of",
-    "canonical",
-    "children",
-    "decorators_of",
-    "defaults_of",
-    "deferred_around",
-    "earlier_in_block",
-    "elements_of",
-    "first_parameter",
-    "handed_to",
-    "import_bindings",
-    "is_called_self",
-    "is_settings",
-    "is_static",
-    "is_super_call",
-    "last_word_of_name",
-    "leaf",
-    "leaves",
-    "methods_of",
-    "names_other_accelerators",
-    "one_line",
-    "operations",
-    "parameters",
-    "plain_parameters",
-    "positional_parameters",
-    "remembered",
-    "root_of_name",
-    "root_of_place",
-    "runs_later",
-    "seems_device",
-    "semantic_children",
-    "traces",
-    "unpacks",
-    "word_of",
-    "written_argument",
+    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
+    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "SCOPES",
+    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
+    "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
+    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
+    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call",
+    "last_word_of_name", "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations",
+    "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
+    "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip
