@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torchlint.semantic.graph import Node
     from torchlint.values.contexts import Context
 
-_OWN: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
+_OWN: Final = a.SURE | a.MODULE_OUT | a.OPTION
 """Evidence that only a tensor has."""
 
 
