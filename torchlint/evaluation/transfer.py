@@ -240,13 +240,16 @@ def _call_in_body(node: Node, context: Context | None) -> Node | None:
 def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a module binds a name to, seen from outside; nothing where it binds none."""
     file, word = node.fn.file, str(node.data)
-    found = _bindings(ev, file, word)
-    if found:
-        return ev.join_of(found, path, None)
+    bindings = _bindings(ev, file, word)
+    found = ev.join_of(bindings, path, None)
+    if bindings and word not in file.above_stars:
+        return found
     for level, module in file.stars:
-        value = _by_star(ev, file, level, module, word, path)
+        value = _by_star(ev, file, level, module, word, path, is_bound=bool(bindings))
         if value.kind:
-            return value
+            return join(found, value)
+    if bindings:
+        return found
     if word in descent.BUILTINS:
         return a.of_kind(a.OTHER, frozenset({LibraryRef(f"builtins.{word}")}))
     return BOTTOM
@@ -265,11 +268,22 @@ def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
     return [left, *(each for each in every if each.fn is not body)]
 
 
-def _by_star(ev: Evaluator, file: ModuleGraph, level: int, module: str, word: str, path: Path) -> Abstract:
+_HIDING: Final = frozenset("abs all any max min pow round sum".split())
+"""Built-in functions whose names arrays have for their own."""
+
+
+def _by_star(
+    ev: Evaluator, file: ModuleGraph, level: int, module: str, word: str, path: Path, *, is_bound: bool
+) -> Abstract:
+    """Return what a star import binds a name to; ``is_bound`` is whether the name stands for something without it."""
     base = ev.program.base_of(file, level, module)
     if base is None:
-        is_torch = module.startswith("torch") and word not in descent.BUILTINS
-        return dispatch.named(f"{module}.{word}") if is_torch else BOTTOM
+        is_of_arrays = module.startswith(("torch", "numpy"))
+        if word in descent.BUILTINS:
+            return dispatch.named(f"{module}.{word}") if is_of_arrays and word in _HIDING else BOTTOM
+        if is_bound:
+            return BOTTOM if ev.presumes(Presumption.KEPT) else descent.descend(unknown(a.OF_ATTR), path)
+        return dispatch.named(f"{module}.{word}") if module.startswith("torch") else BOTTOM
     other = ev.program.at(base)
     return ev.value(other.export(word), path) if other is not None and other is not file else BOTTOM
 

@@ -194,6 +194,9 @@ def _import_from(st: Lowering, node: ast.ImportFrom) -> None:
             bind(st, alias.asname or alias.name, st.node(g.IMPORT, (), (level, module, alias.name), node))
         elif st.fn.is_module:
             st.fn.file.stars.append((level, module))
+            above = {word for word in st.env.names if not word.startswith("_")}
+            st.fn.file.above_stars |= above
+            st.shared = st.shared | above
 
 
 def _global(st: Lowering, node: ast.Global) -> None:

@@ -34,6 +34,8 @@ class ModuleGraph:
         """What says that an answer rests on the text: see :attr:`Program.touched`."""
         self.stars: list[tuple[int, str]] = []
         """Star imports, as level and module; known once the body is lowered."""
+        self.above_stars: set[str] = set()
+        """Names that are bound above a star import, which may bind them anew."""
         self._functions: dict[ast.AST, FunctionGraph] = {}
         self._classes: dict[ast.AST, ClassGraph] = {}
         self._exports: dict[str, Node] = {}
