@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import Callee, argument_of
 from torchlint.semantic.bound_names import same_object
-from torchlint.semantic.graph import GROW, INPLACE, RECEIVER, SETTER, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.graph import GROW, INPLACE, OPERATION, RECEIVER, SETTER, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
@@ -35,7 +35,7 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     for callee in ev.callees(call, context):
         if node.data is RECEIVER and not _is_of(callee, flat):
             continue
-        found = _left_by(ev, callee, node, path, context)
+        found = _left_by(ev, callee, node, path, context, is_tensor=flat.kind == a.TENSOR)
         if found is None:
             return value
         changed = join(changed, found)
@@ -47,7 +47,9 @@ def _is_of(callee: Callee, owner: Abstract) -> bool:
     return callee.receiver is not None and not owner.references.isdisjoint(callee.receiver.references)
 
 
-def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None) -> Abstract | None:
+def _left_by(
+    ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None, *, is_tensor: bool
+) -> Abstract | None:
     """Return what a function leaves of a parameter along a path; None where it does not change it."""
     formal = _parameter(callee, node)
     function = lower(callee.function)
@@ -55,7 +57,7 @@ def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Con
     if formal is None or own is None:
         return None
     exits = [*function.returns, *([function.end] if function.end is not None else [])]
-    left = [(each, _last_state(function, each.names.get(formal.word, own), own)) for each in exits]
+    left = [(each, _last_state(function, each.names.get(formal.word, own), own, is_tensor)) for each in exits]
     if all(at is own for _, at in left):
         return None
     inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
@@ -67,12 +69,15 @@ def _left_by(ev: Evaluator, callee: Callee, node: Node, path: Path, context: Con
     return value if value.kind else None
 
 
-def _last_state(function: FunctionGraph, at: Node, own: Node) -> Node:
+def _last_state(function: FunctionGraph, at: Node, own: Node, is_tensor: bool) -> Node:
     """Return the last state of a parameter's object, where the name may be bound to another by then."""
     if same_object(at, own):
         return at
     changed = [each for each in function.nodes if each.op in (INPLACE, GROW, SETTER) and same_object(each, own)]
-    return changed[-1] if changed else own
+    if is_tensor:  # `x += y` changes its memory
+        added = (each for each in function.nodes if each.op == OPERATION and str(each.data).endswith("="))
+        changed += [each for each in added if same_object(each.ins[0], own)]
+    return max(changed, key=lambda each: each.index) if changed else own
 
 
 def _parameter(callee: Callee, node: Node) -> FormalParameter | None:

@@ -242,6 +242,9 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     file, word = node.fn.file, str(node.data)
     bindings = _bindings(ev, file, word)
     found = ev.join_of(bindings, path, None)
+    if not ev.presumes(Presumption.KEPT) and not file.calls.keys().isdisjoint(_BINDING_BY_TEXT):
+        if any(each.op not in _DEFINED for each in bindings):
+            return join(found, descent.descend(unknown(a.OF_ATTR, node), path))
     if bindings and word not in file.above_stars:
         return found
     for level, module in file.stars:
@@ -253,6 +256,11 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     if word in descent.BUILTINS:
         return a.of_kind(a.OTHER, frozenset({LibraryRef(f"builtins.{word}")}))
     return BOTTOM
+
+
+_BINDING_BY_TEXT: Final = frozenset({"exec", "globals"})
+"""Calls of a module that may bind any of its names."""
+_DEFINED: Final = frozenset({g.FUNCTION, g.CLASS, g.IMPORT, g.DECORATED})
 
 
 def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
@@ -353,7 +361,9 @@ def grow(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
         return _with_each(ev, flat, node, path, context)
     if not path:
         part = ev.value(member, (), context) if flat.kind == a.MODULE and flat.grad == a.SAFE else BOTTOM
-        return flat.but(grad=flat.grad | part.grad) if part.kind in (a.MODULE, a.TENSOR) else flat  # not frozen itself
+        return (
+            flat.but(grad=flat.grad | (part.grad or a.SURE)) if part.kind in (a.MODULE, a.TENSOR) else flat
+        )  # not frozen itself
     step, key = path[0], selector(node.data)
     if step == key and key != ANY_ELEMENT:
         return ev.value(member, path[1:], context)

@@ -39,12 +39,13 @@ def tell_parameters(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> N
     owner = iterated.func.value
     if iterated.func.attr not in _GIVING_PARAMETERS or not is_changeable(owner) or not st.live:
         return
+    may_leave = any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in ast.walk(loop))
     for flag, is_sure in list(_asked(st, st.by_syntax[iterated], first)):
         before = current(st, owner)
         method = st.node(ATTR, (before,), _ASKING, loop.target)
         call = st.node(CALL, (method,), CallArguments((flag,) if flag is not None else ()), loop.target)
         after = st.node(INPLACE, (before, call), _ASKING, loop.target)
-        change(st, owner, after if is_sure else st.node(PHI, (before, after), None, loop.target))
+        change(st, owner, after if is_sure and not may_leave else st.node(PHI, (before, after), None, loop.target))
 
 
 def tell_members(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> None:
