@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from torchlint.texts.binders import binder, reaching
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
+from torchlint.texts.binders import binder, reaching
 
 CASES = [
     ("X = [1]\nf(X)\n", [1]),

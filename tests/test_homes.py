@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.texts.module_files import Imports, Location, seen_from
 from torchlint.source.project_root import Homes
+from torchlint.texts.module_files import Imports, Location, seen_from
 
 TREE = (
     "plain/a.py",

@@ -27,11 +27,11 @@ import pytest
 
 from torchlint.diagnostics.model import Settings
 from torchlint.facts.value import Device, Dtype, Grad, Kind, Value, of_kind, tensor
-from torchlint.texts.device_names import is_settings
-from torchlint.values.abstract import DTYPE_NAMES
 from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
+from torchlint.texts.device_names import is_settings
+from torchlint.values.abstract import DTYPE_NAMES
 
 CASES = sorted((Path(__file__).parent / "fixtures" / "inference").glob("row*.py"))
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests import nightly
 from torchlint.facts.value import Kind
-from torchlint.models.operations import operations
+from torchlint.models.operations import leaf, operations
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "torchlint" / "models" / "operations.json"

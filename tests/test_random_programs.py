@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tests.observed import elements, faults, quiet, revealed
 from torchlint.diagnostics.model import Settings
 from torchlint.facts.value import Dtype
-from torchlint.models.operations import operations
 from torchlint.knowledge import analyse
+from torchlint.models.operations import operations
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 

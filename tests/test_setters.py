@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from torchlint.texts.bindings import SetAttributes, attributes_set
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
+from torchlint.texts.bindings import SetAttributes, attributes_set
 
 BODIES = {
     "self.x = 1": ({"x"}, {"x"}),

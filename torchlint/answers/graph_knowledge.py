@@ -460,9 +460,12 @@ class GraphKnowledge(CheckedFile):
             for each, context in reasons.chain(strict, node, axis):
                 value = strict.value(each, (), context)
                 evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
+                at, home = self._own(each.at), each.fn.file
+                if at is not None and home is not self._graph[1] and self.place is not None:
+                    self._elsewhere[at] = self.path_from_here(home.path)
                 found = Reason(
                     reasons.told(each, axis, evidence, is_first=found is None),
-                    self._own(each.at),
+                    at,
                     found,
                     weak=each.fn is not node.fn,
                     named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),

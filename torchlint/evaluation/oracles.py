@@ -83,7 +83,7 @@ class Oracles:
         made: Context | None,
         depth: int,
     ) -> Context:
-        """Return the one context of a content; ``depth`` is how many calls count towards the length of a call string."""
+        """Return the one context of a content; ``depth`` is how many calls count towards a call string."""
         key = (call, function, parent, receiver.key() if receiver is not None else None, modes, made, depth)
         found = self._contexts.get(key)
         if found is None:

@@ -20,7 +20,7 @@ class Rests(NamedTuple):
     """One thing that answers rest on."""
 
     kind: str
-    """FILE for the text of a file, MODULE for what is where a module was looked for, WORD for which texts hold a word."""
+    """FILE: the text of a file; MODULE: what is where a module was looked for; WORD: which texts hold a word."""
     text: str
     """A path; a path without suffix; a word."""
 

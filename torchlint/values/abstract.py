@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 TENSOR: Final = 1
 ARRAY: Final = 2
 SEQUENCE: Final = 4
-"""Python data that holds other values: a list, tuple, dict, set, range, generator. What it holds is not kept here: a path
-asks the graph."""
+"""Python data that holds other values: a list, tuple, dict, set, range, generator.
+
+What it holds is not kept here: a path asks the graph."""
 SIZE: Final = 8
 INTEGER: Final = 16
 SCALAR: Final = 32

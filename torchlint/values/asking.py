@@ -11,7 +11,7 @@ from torchlint.values.abstract import SEQUENCE, TENSOR, Abstract
 from torchlint.values.contexts import Context
 
 Selector = str | int
-"""One step: ``.word`` is an attribute, ``=key`` the item under a constant text, an integer a position, ``*`` any item."""
+"""One step: ``.word`` an attribute, ``=key`` the item under a constant text, an integer a position, ``*`` any item."""
 Path = tuple[Selector, ...]
 """What leads from a value into it, the first step first."""
 ANY_ELEMENT: Final = "*"

@@ -28,7 +28,7 @@ class Context:
         made: Context | None,
         depth: int,
     ) -> None:
-        """Make a context; ``modes`` are the grad modes at entry where no call tells them, ``depth`` counts the calls."""
+        """Make a context; ``modes`` are the grad modes at entry if no call tells them, ``depth`` counts the calls."""
         self.call, self.function, self.parent, self.receiver, self.modes, self.made = (
             call,
             function,
