@@ -312,10 +312,21 @@ class GraphKnowledge(CheckedFile):
         syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
         return self._graph[1].function_of(self._syntax(syntax)) if syntax is not None else None
 
+    def _computed_at(self, node: ast.expr) -> Node | None:
+        """Return a node that is computed where an expression stands: what a name is bound to was computed before."""
+        at: ast.AST | None = node
+        while at is not None and not isinstance(at, ast.stmt | ast.Lambda):
+            found = self._node(at) if isinstance(at, ast.expr) else None
+            syntax: object = self._syntax(at)
+            if found is not None and found.at is syntax:
+                return found
+            at = self.index.parents.get(at)
+        return None
+
     @_noted
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
-        found = self._node(node)
+        found = self._computed_at(node)
         evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].claimed
         if found is None:
             return Mode.ON | Mode.OFF
@@ -419,7 +430,7 @@ class GraphKnowledge(CheckedFile):
     @_noted
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
-        found = self._node(node)
+        found = self._computed_at(node)
         callers = self._graph[0].callers
         with callers.question():
             return found is not None and callers.mode(found, None) == OFF
