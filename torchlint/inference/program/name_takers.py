@@ -83,7 +83,7 @@ def _taken(file: ProjectFile) -> Taken:
     reads = [(each.value, each.attr) for each in index.nodes(ast.Attribute)]
     for call in index.nodes(ast.Call):
         match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(word)), *_]):
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[owner, ast.Constant(value=str(word)), *_]):
                 reads.append((owner, word))
     for owner, word in reads:
         if isinstance(owner, ast.Name | ast.Attribute):
