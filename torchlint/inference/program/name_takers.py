@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from torchlint.inference.program.word_index import ProjectFile, WordIndex, module_word
 from torchlint.syntax.places import word_of
@@ -59,6 +59,18 @@ def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
                 waiting.append(each.path)
     clauses = _said(by_name, "take", f"`{name}` from here"), _said(by_star, "import", "all names from here")
     return ", ".join(filter(None, clauses)) or None
+
+
+def takes_through(words: WordIndex, own: str, package: ProjectFile) -> Iterator[ProjectFile]:
+    """Yield the files that take from a package what it has taken from a module: none where it is no package."""
+    if os.path.basename(package.path) != "__init__.py":
+        return
+    module, handing = module_word(own), module_word(package.path)
+    handed = {name for owner, name in package.told(_taken) if owner == module}
+    for each in importers(words, package.path):
+        names = {name.lstrip(".") for owner, name in each.told(_taken) if owner == handing}
+        if names and (not names.isdisjoint(handed) or "*" in names | handed):
+            yield each
 
 
 def import_words(text: bytes) -> frozenset[bytes]:
