@@ -295,7 +295,8 @@ def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
         return True  # `x.size(0)`
     if scope is None or not known.is_tensor:
         is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
-        return (is_size or not known.claimed) and not (
+        is_presumed = known.may(Kind.TENSOR) and not known.may_require_grad  # a batch of data that nothing shows
+        return (is_size or not (known.claimed or is_presumed)) and not (
             known.must(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
         )
     uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
