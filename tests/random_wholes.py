@@ -133,7 +133,8 @@ WHOLES: tuple[Whole, ...] = (
     # ------------------------------------------------------------------ defaults
     Whole("a default dtype", "torch.set_default_dtype(torch.float64)", voids=("TNS3",)),
     Whole("a default dtype in the other file", "same(1)", "torch.set_default_dtype(torch.float64)", ("TNS3",)),
-    Whole("a default dtype by text", "getattr(torch, 'set_default_' + 'dtype')(torch.float64)", voids=("TNS3",)),
+    # what a built text names is not looked into: "names are used as names, not reached through text"
+    Whole("a default dtype by text", "getattr(torch, 'set_default_dtype')(torch.float64)", voids=("TNS3",)),
     Whole("a default dtype from a dict", "vars(torch)['set_default_dtype'](torch.float64)", voids=("TNS3",)),
     Whole("a default dtype by an alias", "from torch import set_default_dtype as choose$\nchoose$(torch.float64)",
           voids=("TNS3",)),
