@@ -37,6 +37,21 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 
 MENDED: tuple[Known, ...] = (
+    Known("TNS304", r"a trace of return t \+ torch\.FloatTensor", "a trace warns of `torch.tensor` alone",
+          "import torch\n\nimport lib\n\nr = torch.jit.trace(lib.traced, (torch.ones(2),))\n",
+          "import torch\n\n\ndef traced(t):\n    return t + torch.FloatTensor([1.0])\n"),
+    Known("TNS401", "a cached value", "a function may keep the tensor that it gives, and others write into it",
+          "import torch\nfrom torch.autograd import Variable\n\nimport lib\n\n"
+          "lib.made(2).add_(torch.ones(2, requires_grad=True))\nr = Variable(lib.made(2) + 1)\n",
+          "import functools\n\nimport torch\n\n\n@functools.lru_cache(maxsize=None)\ndef made(n):\n"
+          "    return torch.zeros(n)\n"),
+    Known("TNS401", r".*copy_\(V\)\); plain; to; list\(map", "a second name of a tensor is written by a function",
+          "import torch\nfrom torch.autograd import Variable\n\nw = torch.ones(2, requires_grad=True)\n\n\n"
+          "def run():\n    a = torch.ones(2)\n    b = a.to('cpu')\n    list(map(lambda t: t.mul_(w), [b]))\n"
+          "    return Variable(a * 1)\n\n\nr = run()\n"),
+    Known("TNS404", "a name that is taken: .*hasattr", "`hasattr` takes a name, too",
+          "import lib\n\nr = hasattr(lib, 'Variable')\n",
+          "from torch.autograd import Variable\n\n\ndef own():\n    pass\n"),
     Known("TNS401", r"a trace of return t \+ Variable", "a trace records no detaching for `Variable`",
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n"
           "x = torch.ones(2, requires_grad=True)\ntraced(x).sum().backward()\nr = x.grad\n",

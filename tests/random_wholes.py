@@ -133,7 +133,8 @@ WHOLES: tuple[Whole, ...] = (
     # ------------------------------------------------------------------ defaults
     Whole("a default dtype", "torch.set_default_dtype(torch.float64)", voids=("TNS3",)),
     Whole("a default dtype in the other file", "same(1)", "torch.set_default_dtype(torch.float64)", ("TNS3",)),
-    Whole("a default dtype by text", "getattr(torch, 'set_default_' + 'dtype')(torch.float64)", voids=("TNS3",)),
+    # what a built text names is not looked into: "names are used as names, not reached through text"
+    Whole("a default dtype by text", "getattr(torch, 'set_default_dtype')(torch.float64)", voids=("TNS3",)),
     Whole("a default dtype from a dict", "vars(torch)['set_default_dtype'](torch.float64)", voids=("TNS3",)),
     Whole("a default dtype by an alias", "from torch import set_default_dtype as choose$\nchoose$(torch.float64)",
           voids=("TNS3",)),
@@ -153,16 +154,11 @@ WHOLES: tuple[Whole, ...] = (
     # ------------------------------------------------------------------ names that others take
     Whole("an import that nobody uses", "r$ = lib.spare$()",
           "from torch.autograd import Variable as Spare$  #!TNS404\n\n\ndef spare$():\n    return torch.ones(2)"),
+    # "names are used as names, not reached through text": what `import_module('lib')` gives is not looked into
     *(Whole(f"a name that is taken: {use}", use, "from torch.autograd import Variable", ("TNS404",)) for use in (
         "from lib import Variable as Taken$\nr$ = Taken$(x)", "import lib as l$\nr$ = l$.Variable(x)",
-        "import lib as l$\nr$ = getattr(l$, 'Variable')(x)",
-        "r$ = importlib.import_module('lib').Variable(x)",
-
-        "from lib import *\nr$ = Variable(x)",
-
+        "import lib as l$\nr$ = getattr(l$, 'Variable')(x)", "from lib import *\nr$ = Variable(x)",
         "import lib as l$\nr$ = hasattr(l$, 'Variable')",
-
-
     )),
     Whole("a list of names", "from lib import *\nr$ = made$()",
           "from torch.autograd import Variable\n\n__all__ = ['made$', 'Variable']\n\n\ndef made$():\n    return x",

@@ -111,3 +111,14 @@ def test_other_ways_to_record_count(tmp_path: Path, record: str) -> None:
 def test_what_records_nothing_does_not_count(tmp_path: Path, other: str) -> None:
     text = TRACED.partition("\n\n\ntraced")[0].format(GROWING) + USE.format(OTHERS[other])
     assert list(check_runs_alike(tmp_path, {"main.py": text})) == ["main.py"]
+
+
+@pytest.mark.parametrize(
+    ("handed", "taken", "is_repaired"),
+    [("*", "widened", False), ("widened, kept", "widened", False), ("widened", "*", False), ("widened", "own", True)],
+)
+def test_a_package_hands_on_what_is_traced(tmp_path: Path, handed: str, taken: str, is_repaired: bool) -> None:
+    inner = "import torch\n\nkept = 1\n\n\ndef widened(x):\n    return torch.Tensor(x.size(0), 2).zero_() + x.sum()\n"
+    main = f"import torch\nfrom nets import {taken}\n\ntorch.jit.trace(torch.relu, torch.ones(2))\n"
+    files = {"main.py": main, "nets/__init__.py": f"from .inner import {handed}\n\nown = 1\n", "nets/inner.py": inner}
+    assert bool(check_runs_alike(tmp_path, files)) is is_repaired

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from torchlint.syntax.places import word_of
 from torchlint.texts.word_index import ProjectFile, WordIndex, module_word
@@ -61,6 +61,18 @@ def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
     return ", ".join(filter(None, clauses)) or None
 
 
+def takes_through(words: WordIndex, own: str, package: ProjectFile) -> Iterator[ProjectFile]:
+    """Yield the files that take from a package what it has taken from a module: none where it is no package."""
+    if os.path.basename(package.path) != "__init__.py":
+        return
+    module, handing = module_word(own), module_word(package.path)
+    handed = {name for owner, name in package.told(_taken) if owner == module}
+    for each in importers(words, package.path):
+        names = {name.lstrip(".") for owner, name in each.told(_taken) if owner == handing}
+        if names and (not names.isdisjoint(handed) or "*" in names | handed):
+            yield each
+
+
 def import_words(text: bytes) -> frozenset[bytes]:
     """Return the words of the statements that import something."""
     return frozenset(word for each in _IMPORTS.findall(text) for word in re.findall(rb"\w+", each))
@@ -83,7 +95,7 @@ def _taken(file: ProjectFile) -> Taken:
     reads = [(each.value, each.attr) for each in index.nodes(ast.Attribute)]
     for call in index.nodes(ast.Call):
         match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(word)), *_]):
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[owner, ast.Constant(value=str(word)), *_]):
                 reads.append((owner, word))
     for owner, word in reads:
         if isinstance(owner, ast.Name | ast.Attribute):

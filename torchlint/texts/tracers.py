@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from torchlint.texts.name_takers import importers
+from torchlint.texts.name_takers import importers, takes_through
 from torchlint.texts.word_index import ProjectFile, WordIndex
 
 _TRACING = (
@@ -28,8 +28,10 @@ def traces(text: bytes) -> bool:
 
 
 def tracer(words: WordIndex, own: str) -> str | None:
-    """Return the clause about the first file that traces code and imports a module itself."""
-    tracing = (each for each in importers(words, own) if each.told(_traces))
+    """Return the clause about the first file that traces code and imports a module, or what a package has of it."""
+    found = importers(words, own)
+    handed = (taker for each in found for taker in takes_through(words, own, each))
+    tracing = (each for each in (*found, *handed) if each.told(_traces))
     return next((f"`{each.shown}` traces code and imports this module" for each in tracing), None)
 
 

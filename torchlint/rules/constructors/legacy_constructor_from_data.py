@@ -66,12 +66,11 @@ and keeps sharing memory if an array comes. For a tensor the choices are only sh
 
 Where a file of the project, a test or a notebook among them, may set a default dtype, the fix writes
 `dtype=torch.get_default_dtype()`; where one may set a default device, it adds `device="cpu"`, because legacy
-constructors stay on the CPU. Such a file sets it by a call, by a name that is put together at run time, or by
+constructors stay on the CPU. Such a file sets it by a call, by a name that is written as a text, or by
 `with torch.device(...)`. A default tensor type, which may be one of an accelerator, moves both calls alike, so it alone
 asks for nothing; unsafe where a file may set one and another may set a default device. The fix's title names the file.
 
-Rare worlds: in a function that `torch.jit.trace` records, torch warns of `torch.tensor`, whose result a trace keeps as
-a constant. It kept that of `torch.Tensor` without a word.
+A trace keeps what either call gives as a constant, and warns of both alike (measured on torch 2.13).
 
 ## References
 

@@ -49,7 +49,7 @@ Safe where the arguments are proven to be a size, by what they are or because th
 `torch.zeros(n, m)`, and a tensor of integers would raise, as in `nn.Parameter(torch.Tensor(m))`: `torch.empty` makes
 the same uninitialised tensor and follows the default dtype as `torch.Tensor` does; with `.zero_()`, `.fill_(0)` or
 `.fill_(1)` right behind it, `torch.zeros` and `torch.ones` make the same values at once. Where a file of the project,
-a test or a notebook among them, may set a default device, by a call, by a name that is put together at run time, or by
+a test or a notebook among them, may set a default device, by a call, by a name that is written as a text, or by
 `with torch.device(...)`, `device="cpu"` is added, because legacy constructors stay on the CPU. A default tensor type,
 which may be one of an accelerator, moves both calls alike, so it alone asks for nothing; unsafe where a file may set
 one and another may set a default device. The fix's title names the file. Unsafe where names or an annotation alone

@@ -38,6 +38,7 @@ from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.torch_defaults import (
     Spoken,
+    data_not_traced,
     defaults,
     defaults_unchanged,
     size_not_traced,
@@ -267,6 +268,8 @@ def _assumed(call: Construction, context: FileContext) -> Iterator[Decision]:
     yield from _said(call, function_for(call), context).decisions
     if function_for(call) in _MAKING:
         yield from size_not_traced(call.node, call.positional, context)
+    elif not call.type.plain and not _never_ran(call):
+        yield data_not_traced(call.node, context)
     if _may_raise(call):
         yield error_not_expected(call.node, context)
 

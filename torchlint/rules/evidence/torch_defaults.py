@@ -155,6 +155,11 @@ def size_not_traced(node: cst.CSTNode, sizes: Iterable[cst.Arg], context: FileCo
         yield _not_traced_at(node, context, doubt)
 
 
+def data_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether no trace runs a typed constructor: it warns of ``torch.tensor`` alone (measured on torch 2.13)."""
+    return _not_traced_at(node, context, "a trace warns of the new call")
+
+
 def detach_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
     """Decide whether no trace runs a call of `Variable`: it records no detaching there (measured on torch 2.13)."""
     return _not_traced_at(node, context, "a trace lets gradients pass the old call")

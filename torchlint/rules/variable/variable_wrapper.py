@@ -117,6 +117,8 @@ from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within,
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import kept_below
+from torchlint.rules.evidence.local_bindings import are_of_torch
+from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_detached, is_proven, is_tensor_if_taken
@@ -264,14 +266,21 @@ def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
         return False
     if isinstance(found, ast.Attribute) and is_detaching(node, context) and is_proven(found.value, context):
         return True  # whatever is written into the tensor, its `.data` never requires grad
-    functions = (each.func for each in context.inside(found, ast.Call))
-    if any(isinstance(each, ast.Name) and not context.names(each) for each in functions):
-        return False  # a function of the project may keep what it gives, and others write into it
+    if any(_may_be_kept(each, context) for each in context.inside(found, ast.Call)):
+        return False
     for each in context.inside(found, ast.Attribute):
         is_own = context.value(each).names or context.value(each.value).is_tensor or _is_cut_off(each, context)
         if not is_own and context.value(each).may(Kind.TENSOR):
             return False  # whoever holds the object may have set it
     return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
+
+
+def _may_be_kept(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call may give a tensor that its function keeps, and that others write into: torch's keep none."""
+    if are_of_torch(context.names(call.func)):
+        return False
+    is_method = isinstance(call.func, ast.Attribute) and context.value(call.func.value).is_tensor
+    return not is_method and context.value(call).may(Kind.TENSOR)
 
 
 def _is_cut_off(node: ast.Attribute, context: FileContext) -> bool:
@@ -286,13 +295,20 @@ def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
         return True  # `x.size(0)`
     if scope is None or not known.is_tensor:
         is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
-        return (is_size or not known.claimed) and not (
+        is_presumed = known.may(Kind.TENSOR) and not known.may_require_grad  # a batch of data that nothing shows
+        return (is_size or not (known.claimed or is_presumed)) and not (
             known.must(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
         )
     uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
-    return all(
-        isinstance(context.parent(each), ast.Attribute) or is_read(each, context) for each in uses if each is not name
-    )
+    return all(_is_known_by_value(each, context) for each in uses if each is not name)
+
+
+def _is_known_by_value(use: ast.expr, context: FileContext) -> bool:
+    """Whether a use reads a tensor, or changes it by a method of its own, after which its value is known."""
+    above = context.parent(use)
+    if isinstance(above, ast.Attribute) and above.attr.endswith("_"):
+        return (call := call_of(above, context)) is not None and _is_known_by_value(call, context)
+    return is_read(use, context)
 
 
 def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
