@@ -125,7 +125,7 @@ def analyse(index: AstIndex, settings: Settings, path: str | None = None) -> Kno
 
 def analyse_unparsed(source: Source, settings: Settings) -> Knowledge:
     """Begin what is known of a file that the standard library's parser refuses."""
-    from torchlint.answers.graph_knowledge import UnparsedFile
+    from torchlint.answers.unparsed_file import UnparsedFile
 
     return UnparsedFile(source, settings)
 

@@ -28,9 +28,8 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.shortening import one_line
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import FUNCTIONS, empty, index_of
+from torchlint.syntax.ast_index import FUNCTIONS, index_of
 from torchlint.texts.checked_file import CheckedFile
-from torchlint.texts.frameworks import text_imports_torch
 from torchlint.texts.project_texts import HOLDS, Question, ask
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.evaluation.call_graph import CallerSite
     from torchlint.semantic.module_graph import ModuleGraph
-    from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
 
 _MOST_PROGRAMS: Final = 2
@@ -483,31 +481,3 @@ class GraphKnowledge(CheckedFile):
                     of_module=axis == reasons.GRAD and bool(evidence & ATTACHED),
                 )
         return found
-
-
-class UnparsedFile(GraphKnowledge):
-    """A file that the standard library's parser refuses: its words alone say what it works with."""
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        """Begin, with an empty tree in the place of the file's."""
-        super().__init__(empty(source), settings)
-
-    @property
-    def is_parsed(self) -> bool:
-        """Whether the standard library's parser reads the file: never."""
-        return False
-
-    @cached_property
-    def works_with_torch(self) -> bool:
-        """Whether the text imports torch."""
-        return text_imports_torch(self.index.source.utf8)
-
-    @property
-    def uses_other_frameworks(self) -> bool:
-        """Whether it does is not told by words: it may."""
-        return True
-
-    @property
-    def is_test(self) -> bool:
-        """Nor is whether pytest runs the file: so it does not count as one."""
-        return False
