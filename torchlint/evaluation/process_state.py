@@ -269,6 +269,9 @@ def after(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     """Return a process variable after a call."""
     before, call = node.ins
     variable = str(node.data)
+    if call.op != CALL:  # the function was resumed; torch's own decorators see to the mode
+        is_kept = ev.presumes(Presumption.GRAD_MODE) or _by_decorators(ev, node.fn) is not None
+        return ev.value(before, path, context) if is_kept else of_modes(ON | OFF)
     found = grad_modes.after_call(ev, variable, call, context) or _by_hand(ev, variable, call, context)
     if found is not None:
         return found

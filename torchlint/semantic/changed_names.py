@@ -77,6 +77,8 @@ def _push(stack: list[ast.AST], node: ast.AST) -> None:
 def _note(st: Lowering, found: LoopChanges, node: ast.AST) -> None:
     if isinstance(node, ast.Call):
         _note_call(st, found, node)
+    elif isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
+        found.process = True  # who resumes the function may have set one
     elif isinstance(node, ast.Name):
         found.bound[node.id] = None
     elif isinstance(node, ast.Attribute | ast.Subscript):
