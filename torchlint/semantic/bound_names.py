@@ -275,6 +275,12 @@ def join_states(st: Lowering, states: Sequence[ProcessState], test: Node | None)
     )
 
 
+def resume(st: Lowering, made: Node) -> None:
+    """Go on where somebody resumes the function: grad mode may be another one than before."""
+    state = st.env.state
+    st.env.state = ProcessState(st.node(g.AFTER, (state.grad, made), g.GRAD, made.at), state.device, state.dtype)
+
+
 def merge(st: Lowering, values: Sequence[Node], test: Node | None = None) -> Node:
     """Return one node for what arrives on several ways."""
     first = values[0]

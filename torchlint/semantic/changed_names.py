@@ -38,6 +38,7 @@ def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> Loo
         stack.append(loop.test)
     else:
         _bind_target(found, loop.target)
+    found.process |= isinstance(loop, ast.AsyncFor)
     while stack:
         node = stack.pop()
         kind = type(node)

@@ -14,6 +14,7 @@ from torchlint.semantic.bound_names import (
     lookup,
     merge,
     read_dotted,
+    resume,
     unnarrowed,
 )
 from torchlint.semantic.branch_tests import narrow
@@ -43,6 +44,8 @@ def _loop(st: Lowering, node: ast.While | ast.For | ast.AsyncFor) -> None:
     else:
         assert iterated is not None
         after = st.env.fork()
+        if isinstance(node, ast.AsyncFor):
+            resume(st, st.node(OPAQUE, (), "sent", node.target))
         assign(st, node.target, st.node(ELEMENT, (iterated,), None, node.target))
     st.frames.append(frame)
     st.block(node.body)

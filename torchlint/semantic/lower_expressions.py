@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.bound_names import Bindings, bind, dotted, join, lookup, rebind, unnarrowed
+from torchlint.semantic.bound_names import Bindings, bind, dotted, join, lookup, rebind, resume, unnarrowed
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation_text, declare
-from torchlint.semantic.graph import FunctionExit, Node, ProcessState
+from torchlint.semantic.graph import FunctionExit, Node
 from torchlint.semantic.lower_targets import assign, key_of
 from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
 
@@ -161,14 +161,8 @@ def _named(st: Lowering, node: ast.NamedExpr) -> Node:
 def _copied(st: Lowering, node: ast.Await | ast.Starred) -> Node:
     value = st.expr(node.value)
     if isinstance(node, ast.Await):
-        _resume(st, st.node(g.OPAQUE, (), "sent", node))
+        resume(st, st.node(g.OPAQUE, (), "sent", node))
     return value
-
-
-def _resume(st: Lowering, made: Node) -> None:
-    """Go on where somebody resumes the function: grad mode may be another one than before."""
-    state = st.env.state
-    st.env.state = ProcessState(st.node(g.AFTER, (state.grad, made), g.GRAD, made.at), state.device, state.dtype)
 
 
 def _yielded(st: Lowering, node: ast.Yield | ast.YieldFrom) -> Node:
@@ -177,7 +171,7 @@ def _yielded(st: Lowering, node: ast.Yield | ast.YieldFrom) -> Node:
         value = st.node(g.ELEMENT, (value,), None, node)
     st.fn.yields.append(FunctionExit(value, st.guards, st.env.state))
     made = st.node(g.OPAQUE, (), "sent", node)
-    _resume(st, made)
+    resume(st, made)
     return made
 
 
