@@ -68,7 +68,7 @@ def test_what_an_answer_rests_on_is_told_each_time(tmp_path: Path) -> None:
         told.append(set(program.rests_on(program.touched)))
     assert told[0] == told[1]
     assert {Rests(MODULE, str(tmp_path / "b")), Rests(MODULE, str(tmp_path / "c"))} <= told[0]
-    assert program.read[str(tmp_path / "b.py")] == hashlib.sha256(b"x = 1").hexdigest()
+    assert program.digest(str(tmp_path / "b.py")) == hashlib.sha256(b"x = 1").hexdigest()
 
 
 def test_a_text_from_memory_stands_in_place_of_the_file(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from torchlint.source.shortening import one_line
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import FUNCTIONS, index_of
 from torchlint.texts.checked_file import CheckedFile
-from torchlint.texts.project_texts import HOLDS, Question, ask
+from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, OFF, Path
 from torchlint.values.references import InstanceRef, LibraryRef
@@ -176,7 +176,7 @@ class GraphKnowledge(CheckedFile):
         found = super().reads
         for kind, text in self._rests_on():
             if kind == FILE and text != self.path:
-                found[text] = self._graph[0].program.read.get(text) or None
+                found[text] = self._graph[0].program.digest(text)
             elif kind == MODULE:
                 found[text] = self.shape(text)
         return found
@@ -189,7 +189,11 @@ class GraphKnowledge(CheckedFile):
         if not words or place is None:
             return super().asked
         asked = [(HOLDS, place.root, place.path, each) for each in words]
-        return {**super().asked, **{each: ask(each) for each in asked}}
+        program = self._graph[0].program
+        answers: dict[Question, str | None] = {
+            each: holding(place.root, program.listed(program.holding(each[3]))) for each in asked
+        }
+        return {**super().asked, **answers}
 
     def close(self) -> None:
         """Let go of all that is known: nothing can be asked any more."""

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from torchlint.semantic.module_graph import MOST_BYTES, ModuleGraph
+from torchlint.texts.source_files import modules
 
-_SKIPPED: Final = frozenset(("node_modules", "__pycache__", "site-packages", "build", "dist"))
 _FOREIGN: Final = frozenset(("torch", "numpy"))
 """Never the program's own, even beside a folder of that name."""
 
@@ -44,8 +44,7 @@ class Program:
         self._rests: list[Rests] = []
         self._bits: dict[Rests, int] = {}
         self._looked: dict[str, bool] = {}
-        self.read: dict[str, str] = {}
-        """The SHA-256 of each text that was read, by path; of those that could not be read, empty."""
+        self._unreadable: set[str] = set()
         self._modules: dict[str, ModuleGraph | None] = {}
         self._bases: dict[tuple[str, int, str], tuple[str | None, int]] = {}
         self._texts: dict[str, bytes] = {}
@@ -111,7 +110,7 @@ class Program:
                     found = stream.read(MOST_BYTES + 1)
             except OSError:
                 self._note(path, b"")
-                self.read[path] = ""
+                self._unreadable.add(path)
                 return b""
             self._note(path, found if len(found) <= MOST_BYTES else b"")
             found = self._texts[path]
@@ -120,7 +119,12 @@ class Program:
     def _note(self, path: str, text: bytes) -> None:
         self._texts[path] = text
         self._stamps[path] = _stamp(path)
-        self.read[path] = hashlib.sha256(text).hexdigest()
+        self._unreadable.discard(path)
+
+    def digest(self, path: str) -> str | None:
+        """Return the SHA-256 of a text that was read; None for one that could not be."""
+        text = self._texts.get(path)
+        return None if text is None or path in self._unreadable else hashlib.sha256(text).hexdigest()
 
     def changed(self) -> list[str] | None:
         """Return the files that were read and are others now; None where there are others than there were.
@@ -219,11 +223,12 @@ class Program:
         return self._list()
 
     def _list(self) -> list[str]:
-        found: list[str] = []
-        for folder, inner, names in os.walk(self.root):  # follows no links to folders, so there are no circles
-            inner[:] = sorted(each for each in inner if not each.startswith(".") and each not in _SKIPPED)
-            found.extend(os.path.join(folder, each) for each in sorted(names) if each.endswith(".py"))
-        return found
+        return modules(self.root)
+
+    def listed(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some paths that lie on disk as modules: a notebook, or a text that lies nowhere, does not."""
+        known = set(self._listed)
+        return [path for path in paths if path in known]
 
     def paths(self) -> list[str]:
         """List the Python files of the program, those from memory too."""
@@ -231,14 +236,14 @@ class Program:
 
     def files_with(self, word: str) -> list[ModuleGraph]:
         """Return the files whose text holds a word."""
-        return [file for path in self._holding(word) if (file := self.file(path)) is not None]
+        return [file for path in self.holding(word) if (file := self.file(path)) is not None]
 
     def has_text(self, words: Iterable[str]) -> frozenset[str]:
         """Return which of some words stand in any file of the program."""
-        return frozenset(word for word in words if self._holding(word))
+        return frozenset(word for word in words if self.holding(word))
 
-    def _holding(self, word: str) -> list[str]:
-        """Return the paths of the files whose bytes hold a word; each word is looked for once."""
+    def holding(self, word: str) -> list[str]:
+        """Return the paths of the files whose bytes hold a word, in order; each word is looked for once."""
         self.touch(WORD, word)
         if word not in self._holders:
             sought = word.encode()

@@ -8,12 +8,14 @@ the answers are the same. Nothing is read before the first question; :func:`look
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setter
 from torchlint.texts.initialised_parameters import LISTING, written_in
 from torchlint.texts.module_files import is_of_tests
 from torchlint.texts.name_takers import importer, sure_takers, takers
+from torchlint.texts.source_files import modules, read_whole
 from torchlint.texts.tensor_classes import tensor_classes
 from torchlint.texts.tracers import tracer
 from torchlint.texts.word_index import WordIndex
@@ -29,6 +31,8 @@ def ask(question: Question) -> str | None:
     """Answer a question from the texts as they are, or were when this process looked at them last."""
     what, root, own, *more = question
     words = _PROJECTS.setdefault(root, WordIndex(root))
+    if what == HOLDS:
+        return _holders(words, own, *more)
     words.refresh()
     return "the project has too many files to look through" if words.is_too_large else _FLAGS[what](words, own, *more)
 
@@ -39,8 +43,14 @@ def _spelling(words: WordIndex, _: str, word: str) -> str:
 
 
 def _holders(words: WordIndex, _: str, word: str) -> str:
-    """Return the files that hold a word, one on a line; all files for an empty one."""
-    return "\n".join(each.shown for each in (words.holding(word) if word else words.holding()))
+    """Return the modules whose bytes hold a word, one on a line; all modules for an empty one."""
+    sought = word.encode()
+    return holding(words.root, (path for path in modules(words.root) if sought in (read_whole(path) or b"")))
+
+
+def holding(root: str, paths: Iterable[str]) -> str:
+    """Spell the answer to the question which modules hold a word."""
+    return "\n".join(os.path.relpath(path, root).replace(os.sep, "/") for path in paths)
 
 
 def _initialiser(words: WordIndex, own: str, word: str, kind: str, *lineage: str) -> str | None:
@@ -83,5 +93,4 @@ _FLAGS: dict[str, Callable[..., str | None]] = {
     SPELLS: _spelling,
     INITIALISES: _initialiser,
     DEFINES: _definer,
-    HOLDS: _holders,
 }

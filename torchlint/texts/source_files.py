@@ -97,6 +97,11 @@ def python_files(root: str) -> list[str] | None:
     return found
 
 
+def modules(root: str) -> list[str]:
+    """Return the paths of the modules below a folder, in order; none where there are too many."""
+    return sorted(path for path in python_files(root) or () if path.endswith(".py"))
+
+
 def _is_source(entry: os.DirEntry[str]) -> bool:
     """Whether a file is Python: without a suffix it is where its first line says so."""
     try:

@@ -62,7 +62,7 @@ class WordIndex:
     """The files below one root."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self.root = root
         self._files: dict[str, ProjectFile] = {}
         self.is_stale = True
         self.is_too_large = False
@@ -72,7 +72,7 @@ class WordIndex:
         """See which files there are, and which have changed, where they may have."""
         if not self.is_stale:
             return
-        paths = python_files(self._root)
+        paths = python_files(self.root)
         self.is_stale, self.is_too_large = False, paths is None
         self._files = {path: self._file(path, files.stamp(path)) for path in sorted(paths or ())}
 
@@ -90,7 +90,7 @@ class WordIndex:
         known = self._files.get(path)
         if known is not None and known.stamp == stamp:
             return known
-        return ProjectFile(path, os.path.relpath(path, self._root).replace(os.sep, "/"), stamp)
+        return ProjectFile(path, os.path.relpath(path, self.root).replace(os.sep, "/"), stamp)
 
 
 def module_word(path: str) -> str:
