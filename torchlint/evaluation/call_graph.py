@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.models import handed_calls
-from torchlint.semantic.graph import ATTR, CALL, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.graph import ATTR, CALL, PARAM, FormalParameter, FunctionGraph, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
 from torchlint.values.asking import CallSite
@@ -231,13 +231,21 @@ def _defines(file: ModuleGraph, word: str) -> bool:
 
 def _site(strict: Evaluator, node: Node, function: FunctionGraph) -> CallerSite | None:
     for callee in callees(strict, node):
-        if callee.function is function:
+        if callee.function is function or _may_run_instead(strict, node, callee.function, function):
             return CallerSite(callee.call, callee.receiver is not None)
     if function.cls is not None and node.ins[0].op == ATTR and node.ins[0].data == function.name:
         owner = strict.value(node.ins[0].ins[0])
         if not owner.references and owner.kind & (a.OTHER | a.MODULE):  # an unknown object with a method of the name
             return CallerSite(node, not function.is_static)
     return None
+
+
+def _may_run_instead(strict: Evaluator, call: Node, method: FunctionGraph, override: FunctionGraph) -> bool:
+    """Whether a call of a method of one's own object runs what a class below makes of it, where that is asked about."""
+    owner = call.ins[0].ins[0] if call.ins[0].op == ATTR else None
+    if owner is None or owner.op != PARAM or method.cls is None or override.cls is None or method.name != override.name:
+        return False
+    return method.cls in strict.family(override.cls).lineage
 
 
 def _handed(strict: Evaluator, files: list[ModuleGraph], word: str, function: FunctionGraph) -> list[CallerSite] | None:

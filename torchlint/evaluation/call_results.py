@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import called_method, super_method
@@ -234,11 +235,18 @@ def _by_children(
 ) -> Abstract:
     """Return what an abstract method gives: the join of what subclasses of the file make of it."""
     value = BOTTOM
+    for other in _overriding(ev, children, method, word):
+        value = join(value, invoke(ev, other, node, path, context, own))
+    return value if value.kind else invoke(ev, method, node, path, context, own)
+
+
+def _overriding(ev: Evaluator, children: list[ClassGraph], method: FunctionGraph, word: str) -> Iterator[FunctionGraph]:
     for child in children:
         other = ev.family(child).method(word)
-        if other is not None and other is not method:
-            value = join(value, invoke(ev, other, node, path, context, own))
-    return value if value.kind else invoke(ev, method, node, path, context, own)
+        if other is method:
+            yield from _overriding(ev, ev.family(child).children, method, word)
+        elif other is not None:
+            yield other
 
 
 def _by_wrapper(
@@ -288,7 +296,8 @@ def returned_by_method(
         if isinstance(reference, InstanceRef) and (method := ev.family(reference.cls).method(word)) is not None:
             is_found = True
             own = owner.but(references=frozenset({reference}))
-            value = join(value, invoke(ev, method, node, path, context, own))
+            children = ev.family(reference.cls).children if is_stub(method) and not method.returns else []
+            value = join(value, _by_children(ev, own, children, method, word, node, path, context))
     return value if is_found else None
 
 

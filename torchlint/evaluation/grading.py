@@ -57,6 +57,8 @@ class _Axis(NamedTuple):
     brought: int
     """The evidence that calls bring."""
     is_device: bool = False
+    is_switched_off: bool = False
+    """Whether all calls of the project arrive where no gradient is kept."""
 
 
 def grade(
@@ -80,7 +82,9 @@ def grade(
     here, there = missing(value, mode), missing(by_calls, mode_of_calls)
     grad = device = None
     if here.detach:
-        axis = _Axis(value.grad, value.grad_from, there.detach or not is_called, by_calls.grad)
+        is_off = is_called and not mode_of_calls & ON
+        is_brought = there.detach or not is_called
+        axis = _Axis(value.grad, value.grad_from, is_brought, by_calls.grad, is_switched_off=is_off)
         grad = _level(axis, function)
         is_written = has_written_cpu and not (value.grad | by_calls.grad) & (_STRONG | _FAIR)
         if is_written and grad is not None:
@@ -96,6 +100,8 @@ def _level(axis: _Axis, function: FunctionGraph) -> Confidence | None:
     evidence = axis.evidence & ~a.SAFE
     if not evidence:
         return None
+    if axis.is_switched_off:
+        return Confidence.UNPROVEN
     if evidence & _STRONG:
         is_shown = axis.origin is not None and _around(axis.origin.fn) is _around(function)
         return Confidence.CERTAIN if is_shown and not axis.evidence & ~_STRONG else Confidence.LIKELY

@@ -297,6 +297,9 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
         return found if found is not None else unknown_call(site, path, (owner,))
     if word in METHODS or word in _DISTINCT:
         return _as_tensor(site, owner, word, path)
+    if word == "requires_grad_" and owner.kind & a.MODULE:  # of a tensor, or of a module, which it freezes
+        module = module_method(site, owner.but(kind=a.MODULE, grad=0), word, path) or BOTTOM
+        return join(module, tensor_method(site, owner.but(kind=a.TENSOR).plain(), word, path))
     if word in ("sample", "sample_n"):
         return descend(like.detached(), path)
     if word in CONTAINER_METHODS and owner.kind != a.ANY:

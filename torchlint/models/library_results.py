@@ -18,7 +18,7 @@ from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_THING, AN_INTEGER, Abstract, join, join_all, of_kind, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path, Presumption
-from torchlint.values.references import LibraryInstanceRef
+from torchlint.values.references import ClassRef, FunctionRef, LibraryInstanceRef
 
 _Transfer = Callable[[CallSite, str, Path], Abstract]
 TRANSFORMS: Final = "torchvision.transforms."
@@ -146,9 +146,21 @@ def _drawn(site: CallSite, _: str, path: Path) -> Abstract:
     return descend(_combined(site).detached(), path)
 
 
-def _computed(site: CallSite, _: str, path: Path) -> Abstract:
-    """Return what a function computes of tensors: one with their gradients."""
+def _computed(site: CallSite, name: str, path: Path) -> Abstract:
+    """Return what a function computes of tensors: one with their gradients.
+
+    What is handed no tensor, or a module or function that may bring a gradient of its own, may give anything.
+    """
+    operands = site.operands()
+    is_brought = any(_brings_its_own(each) for each in operands)
+    if is_brought or leaf(name)[:1].isupper() or not any(each.kind & (a.TENSOR | a.ARRAY) for each in operands):
+        return unknown_call(site, path)
     return descend(site.asker.under(_combined(site), site.node, site.context), path)
+
+
+def _brings_its_own(operand: Abstract) -> bool:
+    is_live = operand.kind == a.MODULE and operand.grad != a.SAFE
+    return is_live or any(isinstance(each, FunctionRef | ClassRef) for each in operand.references)
 
 
 def _combined(site: CallSite) -> Abstract:

@@ -150,7 +150,7 @@ def network_call(site: CallSite, path: Path, owner: Abstract) -> Abstract:
         bits = each.device & (a.ALL_EVIDENCE if each.kind == a.TENSOR else _MOVED)
         place = join(place, tensor(device=bits, device_from=each.device_from if bits & ~a.SAFE else None))
     bit = a.OF_MODEL if owner.grad & a.OF_PARAM else a.OPTION
-    if owner.kind == a.MODULE and owner.grad == a.SAFE:
+    if owner.kind & a.MODULE and not owner.kind & ~(a.MODULE | a.TENSOR) and owner.grad == a.SAFE:
         bit = join_all(operands).grad or a.SAFE
     made = Abstract(
         a.ANY & ~(a.MODULE | a.NONE),

@@ -5,10 +5,11 @@ A tensor that is an index holds integers or booleans, and never requires grad. T
 
 from __future__ import annotations
 
+import ast
 from functools import lru_cache
 from typing import Final
 
-from torchlint.semantic.graph import ATTR, CALL, EFFECT, GROW, INDEX, OPERATION, PARAM, PI, FunctionGraph, Node
+from torchlint.semantic.graph import ATTR, CALL, EFFECT, GROW, INDEX, OPERATION, PARAM, PI, SLICE, FunctionGraph, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 
 AS_INDEX: Final = 1
@@ -27,6 +28,8 @@ _INDEXING: Final = {
 """Where methods of torch take indices or masks alone, functions one place later (the manual of torch 2.13)."""
 _OF_FUNCTIONS: Final = frozenset("one_hot bincount pack_padded_sequence".split())
 _INDEX_WORDS: Final = frozenset("index indices mask lengths".split())
+_KEEPING: Final = frozenset("cpu cuda to numpy tolist view reshape squeeze unsqueeze flatten expand contiguous".split())
+"""Methods that give the same numbers: in another place or form."""
 
 
 @lru_cache(maxsize=2048)
@@ -36,8 +39,7 @@ def uses_of(function: FunctionGraph) -> dict[Node, int]:
     for node in function.nodes:
         if node.op == PI:
             _note(found, node.ins[0], ASKED)
-        elif node.op == INDEX and len(node.ins) > 1:
-            key = node.ins[1]
+        elif node.op == INDEX and (key := _key(node, function)) is not None:
             for each in key.ins if key.op == DISPLAY else (key,):
                 _note(found, each, AS_INDEX)
         elif node.op == GROW and len(node.ins) > 2:
@@ -46,6 +48,24 @@ def uses_of(function: FunctionGraph) -> dict[Node, int]:
             _note(found, node.ins[0], AS_INDEX)
         elif node.op == CALL:
             _note_arguments(found, node)
+    return found
+
+
+def _key(node: Node, function: FunctionGraph) -> Node | None:
+    """Return what an element is taken by; with a slice in it, that stands in the text alone."""
+    if node.data is SLICE and isinstance(node.at, ast.Subscript):
+        return function.by_syntax.get(node.at.slice)
+    return node.ins[1] if len(node.ins) > 1 else None
+
+
+@lru_cache(maxsize=2048)
+def handed_alone(function: FunctionGraph) -> dict[Node, tuple[Node, ...]]:
+    """Return the calls of parts of the function's own object that are given a parameter alone, by its node."""
+    found: dict[Node, tuple[Node, ...]] = {}
+    for call in function.calls if function.takes_object else ():
+        given, called = list(call.arguments.all()), call.ins[0]
+        if called.op == ATTR and called.ins[0].op == PARAM and len(given) == 1 and given[0].op == PARAM:
+            found[given[0]] = (*found.get(given[0], ()), call)
     return found
 
 
@@ -66,7 +86,12 @@ def _note_arguments(found: dict[Node, int], call: Node) -> None:
 
 
 def _note(found: dict[Node, int], node: Node, bit: int) -> None:
-    while node.op in (PI, EFFECT):  # the same object
-        node = node.ins[0]
+    while True:
+        if node.op in (PI, EFFECT):  # the same object
+            node = node.ins[0]
+        elif node.op == CALL and node.ins[0].op == ATTR and node.ins[0].data in _KEEPING:
+            node = node.ins[0].ins[0]
+        else:
+            break
     if node.op == PARAM:
         found[node] = found.get(node, 0) | bit

@@ -9,15 +9,26 @@ from typing import Final
 from torchlint.models.descent import descend
 from torchlint.models.docstring_types import described
 from torchlint.models.library_rows import canonical, leaf
-from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, uses_of
+from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, handed_alone, uses_of
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
-from torchlint.semantic.graph import CONST, GLOBAL, OPERATION, PI, FormalParameter, FunctionGraph, Narrowing, Node
+from torchlint.semantic.graph import (
+    CALL,
+    CONST,
+    GLOBAL,
+    OPERATION,
+    PI,
+    ClassGraph,
+    FormalParameter,
+    FunctionGraph,
+    Narrowing,
+    Node,
+)
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_TEXT, AN_INTEGER, Abstract, join, of_kind, unknown
 from torchlint.values.asking import Asker, Path, Presumption
-from torchlint.values.references import ClassRef, LibraryRef
+from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef
 
 _OPEN: Final = a.SAFE | a.OF_PARAM
 
@@ -29,8 +40,15 @@ def presumed_parameter(
     if parameter.sort and not path:
         return A_SEQUENCE
     inner = path[1:] if parameter.sort else path
-    used = uses_of(function).get(node, 0) if not path and asker.presumes(Presumption.CONVENTION) else 0
+    used = _uses(asker, node, function) if not path and asker.presumes(Presumption.CONVENTION) else 0
+    is_sample = asker.presumes(Presumption.LOADER) and _is_of_sample(asker, node, function, inner)
     if asker.presumes(Presumption.ANNOTATION) and (said := _by_annotation(asker, node, parameter, inner)) is not None:
+        if (
+            said.grad & a.OF_PARAM
+            and asker.presumes(Presumption.LOADER)
+            and _is_of_sample(asker, node, function, inner)
+        ):
+            return said.but(grad=a.SAFE, device=a.SAFE, grad_from=None, device_from=None)
         return _as_index(said) if used & AS_INDEX and said.must(a.TENSOR | a.NONE) else said
     if asker.presumes(Presumption.DEFAULT) and not parameter.sort:
         kind = _kind_of_default(parameter.default)
@@ -38,10 +56,26 @@ def presumed_parameter(
             return _widened_by_tests(asker, node, kind, inner) if not inner else descend(kind, inner)
     if asker.presumes(Presumption.CONVENTION) and (handed := _by_convention(asker, parameter, function)) is not None:
         return descend(handed, inner)
+    if is_sample:
+        return descend(_SAMPLES, inner)
     value = descend(unknown(_evidence(asker, function), node), inner)
     if used & ASKED:
         return value
     return A_NUMBER if used & AS_COUNT else _as_index(value) if used & AS_INDEX else value
+
+
+def _uses(asker: Asker, node: Node, function: FunctionGraph) -> int:
+    """Return how a function uses a parameter: as an index, too, where a layer looks rows up by it."""
+    used = uses_of(function).get(node, 0)
+    for call in handed_alone(function).get(node, ()):
+        layer = asker.value(call.ins[0])
+        names = [leaf(each.name) for each in layer.references if isinstance(each, LibraryInstanceRef)]
+        if layer.kind == a.MODULE and names and len(names) == len(layer.references) and set(names) <= _LOOKING_UP:
+            used |= AS_INDEX
+    return used
+
+
+_LOOKING_UP: Final = frozenset({"Embedding", "EmbeddingBag"})
 
 
 def _as_index(value: Abstract) -> Abstract:
@@ -128,8 +162,10 @@ _TRANSFORM_BASES: Final = re.compile(
 
 def _by_convention(asker: Asker, parameter: FormalParameter, function: FunctionGraph) -> Abstract | None:
     """Return what a framework hands over to a method or a function that it calls; None for other parameters."""
-    if _COLLATING.search(function.name) or (
-        function.cls is not None and function.name == "__call__" and _COLLATING.search(function.cls.name)
+    if (
+        function.name in function.file.collating
+        or _COLLATING.search(function.name)
+        or (function.cls is not None and function.name == "__call__" and _COLLATING.search(function.cls.name))
     ):
         return _SAMPLES
     if function.cls is None:
@@ -138,11 +174,30 @@ def _by_convention(asker: Asker, parameter: FormalParameter, function: FunctionG
         return _INDEX
     if function.name in _STEPS and parameter.position:
         return _MOVED_BATCH if parameter.position == 1 else AN_INTEGER
-    if function.name in _TRANSFORMING and _derives(asker, function, lambda name: bool(_TRANSFORM_BASES.match(name))):
+    if function.name in _TRANSFORMING and (
+        _derives(asker, function, lambda name: bool(_TRANSFORM_BASES.match(name))) or _is_registered(function.cls)
+    ):
         return _SAMPLES
     if function.name in ("step", "step_async") and parameter.word in ("action", "actions"):
         return of_kind(a.ARRAY | a.NUMBER) if _derives(asker, function, _is_environment) else None
     return None
+
+
+def _is_registered(cls: ClassGraph) -> bool:
+    """Whether a class is entered in a registry of transforms: ``@TRANSFORMS.register_module()``."""
+    spelled = [each.arguments.spelled for each in cls.decorators if each.op == CALL]
+    return any(each.endswith(("TRANSFORMS.register_module", "PIPELINES.register_module")) for each in spelled)
+
+
+def _is_of_sample(asker: Asker, node: Node, function: FunctionGraph, path: Path) -> bool:
+    """Whether a path leads from an argument of a data set's method to what the set's own samples hold there."""
+    cls, step = function.cls, path[0] if path else None
+    if cls is None or not isinstance(step, str) or step[:1] != "=" or function.name == "__getitem__":
+        return False
+    if not _derives(asker, function, lambda name: leaf(name).endswith("Dataset")):
+        return False
+    found = asker.returned_by_method(asker.object_of(cls), "__getitem__", node, path[:1], None)
+    return found is not None and found.kind != 0 and found.grad & a.OF_CALL == 0
 
 
 def _is_environment(name: str) -> bool:

@@ -73,6 +73,18 @@ class ModuleGraph:
         return frozenset(each.decode() for each in re.findall(rb"@(\w+)\.setter\b", self.text))
 
     @cached_property
+    def collating(self) -> frozenset[str]:
+        """The words of all names in what the file hands over as ``collate_fn``."""
+        if b"collate_fn" not in self.text:
+            return frozenset()
+        given = [
+            each.value for each in ast.walk(self.tree) if isinstance(each, ast.keyword) and each.arg == "collate_fn"
+        ]
+        inner = [each for value in given for each in ast.walk(value)]
+        names = [each.id for each in inner if isinstance(each, ast.Name)]
+        return frozenset(names + [each.attr for each in inner if isinstance(each, ast.Attribute)])
+
+    @cached_property
     def _lines(self) -> list[bytes]:
         return self.text.splitlines()
 
