@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 _MOST_PROGRAMS: Final = 2
 _LONGEST_CODE: Final = 60  # characters of a call in a step of a reason
+_FREEZING: Final = re.compile(
+    rb"requires_grad_\((?!\s*(True)?\s*\))|\.requires_grad\s*=(?!\s*True\b|=)|['\"]requires_grad['\"]"
+)
 _programs: OrderedDict[str, Oracles] = OrderedDict()
 """What is known of the projects that were asked about last, by their folders."""
 
@@ -154,6 +158,11 @@ class GraphKnowledge(CheckedFile):
 
     def _node(self, node: ast.expr) -> Node | None:
         return self._graph[1].node_of(self._syntax(node))
+
+    @cached_property
+    def may_freeze(self) -> bool:
+        """Whether the file asks parameters for no gradients: a module may be frozen by another name than its own."""
+        return _FREEZING.search(self._graph[1].text) is not None
 
     @cached_property
     def presuming(self) -> GraphKnowledge:

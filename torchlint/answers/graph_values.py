@@ -47,7 +47,11 @@ class GraphValue(Value):
         flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
         put(self, "claimed", _CLAIMED if proof.kind & ~said.kind & ~flag else "")
         sure = said if self.claimed else proof
-        put(self, "grad", _grad(said.but(grad=said.grad | sure.grad) if said.grad <= a.SAFE else said))
+        if said.grad <= a.SAFE:
+            said = said.but(grad=said.grad | sure.grad)
+        elif said.grad & a.MODULE_OUT and home.may_freeze:
+            said = said.but(grad=said.grad | a.SAFE)
+        put(self, "grad", _grad(said))
         put(self, "device", _device(said))
         put(self, "dtype", _dtype(sure.dtype if self.kind & (Kind.TENSOR | Kind.SEQUENCE) else 0))
         is_tensor = sure.kind == a.TENSOR

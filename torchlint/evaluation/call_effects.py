@@ -9,8 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation.call_graph import Callee, argument_of
-from torchlint.semantic.bound_names import same_object
-from torchlint.semantic.graph import GROW, INPLACE, OPERATION, RECEIVER, SETTER, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.bound_names import same_object, unnarrowed
+from torchlint.semantic.graph import (
+    EFFECT,
+    GAMMA,
+    GROW,
+    INPLACE,
+    OPERATION,
+    PHI,
+    PI,
+    RECEIVER,
+    SETTER,
+    FormalParameter,
+    FunctionGraph,
+    Node,
+)
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
@@ -20,6 +33,7 @@ from torchlint.values.contexts import Context
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
 
+_LEAVING: Final = frozenset({INPLACE, GROW, SETTER, EFFECT})
 _UNCHANGING: Final = a.NUMBER | a.STRING | a.NONE | a.DEVICE | a.DTYPE | a.SIZE | a.ARRAY
 """What no call can change as far as a tensor's gradient or place are concerned."""
 
@@ -42,6 +56,22 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     return changed if changed.kind else value
 
 
+def stored_by_calls(ev: Evaluator, owner: Node, word: str, path: Path, context: Context | None) -> Abstract:
+    """Return what functions that were handed an object have put under one of its attributes."""
+    value = BOTTOM
+    while owner.op in (EFFECT, PI):
+        for callee in ev.callees(owner.ins[1], context) if owner.op == EFFECT and owner.data is not RECEIVER else ():
+            formal = _parameter(callee, owner)
+            own = lower(callee.function).params.get(formal.word) if formal is not None else None
+            for each in callee.function.stores if own is not None else ():
+                if each.word == word and own is not None and same_object(each.owner, own):
+                    inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
+                    if ev.feasible(each.guards, inner):
+                        value = join(value, ev.value(each.value, path, inner))
+        owner = owner.ins[0]
+    return value
+
+
 def _is_of(callee: Callee, owner: Abstract) -> bool:
     """Whether a function is a method of an object, and no attribute of it that can be called."""
     return callee.receiver is not None and not owner.references.isdisjoint(callee.receiver.references)
@@ -57,7 +87,9 @@ def _left_by(
     if formal is None or own is None:
         return None
     exits = [*function.returns, *([function.end] if function.end is not None else [])]
-    left = [(each, _last_state(function, each.names.get(formal.word, own), own, is_tensor)) for each in exits]
+    left = [
+        (each, at) for each in exits for at in _last_states(function, each.names.get(formal.word, own), own, is_tensor)
+    ]
     if all(at is own for _, at in left):
         return None
     inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
@@ -69,15 +101,24 @@ def _left_by(
     return value if value.kind else None
 
 
-def _last_state(function: FunctionGraph, at: Node, own: Node, is_tensor: bool) -> Node:
-    """Return the last state of a parameter's object, where the name may be bound to another by then."""
+def _last_states(function: FunctionGraph, at: Node, own: Node, is_tensor: bool) -> set[Node]:
+    """Return the last states of a parameter's object, where the name may be bound to another by then."""
     if same_object(at, own):
-        return at
-    changed = [each for each in function.nodes if each.op in (INPLACE, GROW, SETTER) and same_object(each, own)]
+        return {at}
+    changed = {each for each in function.nodes if each.op in _LEAVING and _may_be(each.ins[0], own)}
     if is_tensor:  # `x += y` changes its memory
         added = (each for each in function.nodes if each.op == OPERATION and str(each.data).endswith("="))
-        changed += [each for each in added if same_object(each.ins[0], own)]
-    return max(changed, key=lambda each: each.index) if changed else own
+        changed |= {each for each in added if _may_be(each.ins[0], own)}
+    is_sure = bool(changed) and all(each.op != EFFECT and same_object(each.ins[0], own) for each in changed)
+    last = changed - {unnarrowed(each.ins[0]) for each in changed}
+    return last if is_sure else {own, *last}
+
+
+def _may_be(node: Node, own: Node, depth: int = 4) -> bool:
+    """Whether a node may be the object of a parameter at another time."""
+    while node.op in (*_LEAVING, PI):
+        node = node.ins[0]
+    return node is own or (node.op in (PHI, GAMMA) and depth > 0 and any(_may_be(e, own, depth - 1) for e in node.ins))
 
 
 def _parameter(callee: Callee, node: Node) -> FormalParameter | None:

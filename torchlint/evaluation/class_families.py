@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.semantic.graph import (
     EFFECT,
+    FREE,
     GAMMA,
     INPLACE,
     PARAM,
@@ -65,26 +66,28 @@ class ClassFamily:
         if not self._is_resolved:
             self._is_resolved = True
             before, program.touched = program.touched, 0
-            self._visit(self.cls, 0)
+            self._visit(self.cls, 0, set())
             self._touched = program.touched
             program.touched = before
         program.touched |= self._touched
 
-    def _visit(self, cls: ClassGraph, depth: int) -> None:
-        if cls in self._lineage or depth > _DEEPEST:
+    def _visit(self, cls: ClassGraph, depth: int, seen: set[ClassGraph]) -> None:
+        """Put a class before all that is known so far, and its bases between: a base shared by two comes last."""
+        if cls in seen or depth > _DEEPEST:
             return
-        self._lineage.append(cls)
+        seen.add(cls)
         cls.file.program.touched |= cls.file.bit
-        for base in cls.bases:
+        for base in reversed(cls.bases):
             references = self._strict.value(base).references
             self._is_open |= not references
             for reference in references:
                 if isinstance(reference, ClassRef):
-                    self._visit(reference.cls, depth + 1)
+                    self._visit(reference.cls, depth + 1, seen)
                 elif isinstance(reference, LibraryRef):
-                    self._libraries.append(reference.name)
+                    self._libraries.insert(0, reference.name)
                 else:
                     self._is_open = True
+        self._lineage.insert(0, cls)
 
     def rests_on(self, bit: int) -> bool:
         """Whether what is known of the class rests on something: see :attr:`Program.touched`."""
@@ -150,6 +153,10 @@ class ClassFamily:
                 for store in lower(method).stores:
                     if is_own_object(store.owner, method):
                         found.setdefault(store.word, []).append(Stored(method, store))
+                for inner in _inside(method):
+                    for store in lower(inner).stores:
+                        if store.owner.op == FREE and store.owner.data == (method, _first(method)):
+                            found.setdefault(store.word, []).append(Stored(inner, store))
         return found
 
     def stores(self, word: str) -> list[Stored]:
@@ -160,6 +167,18 @@ class ClassFamily:
     def fields(self) -> list[str]:
         """The annotated names of the bodies, bases first: what a dataclass's constructor takes."""
         return list(dict.fromkeys(word for cls in reversed(self.lineage) for word in cls.annotations))
+
+
+def _inside(method: FunctionGraph) -> list[FunctionGraph]:
+    """Return the functions that are written inside of a method, at any depth."""
+    found = [*lower(method).bodies]
+    for each in found:
+        found += lower(each).bodies
+    return found
+
+
+def _first(method: FunctionGraph) -> str:
+    return method.parameters[0].word if method.takes_object and method.parameters else ""
 
 
 def is_own_object(node: Node, method: FunctionGraph) -> bool:

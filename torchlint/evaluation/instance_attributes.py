@@ -10,6 +10,7 @@ from torchlint.models import descent, dispatch
 from torchlint.models.stated_types import stated
 from torchlint.semantic.graph import (
     ATTR,
+    CALL,
     COMPREHENSION,
     DICT,
     EFFECT,
@@ -196,6 +197,8 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
     For other methods, and objects of which nobody knows who made them, the object alone is known.
     """
     own = Abstract(owner.kind, 0, 0, 0, 0, frozenset({reference}))
+    if stored.method.cls is None:  # a function inside of a method
+        return None
     if stored.method.name != "__init__" or reference.made is None or reference.made.op != "call":
         return None if reference.made is None else ev.enter(None, stored.method, None, own)
     makers = [cls.methods["__init__"] for cls in ev.family(reference.cls).lineage if "__init__" in cls.methods]
@@ -206,7 +209,8 @@ def _inside(ev: Evaluator, stored: Stored, reference: InstanceRef, owner: Abstra
         calls = [each for each in lower(maker).calls if each.ins[0].op == ATTR and each.ins[0].data == "__init__"]
         if len(calls) != 1 or following is None:
             return ev.enter(None, stored.method, None, own)
-        context = ev.enter(calls[0], following, context, own, is_part=True)
+        is_super = calls[0].ins[0].ins[0].op == CALL  # `Base.__init__(self, ...)` hands the object over itself
+        context = ev.enter(calls[0], following, context, own if is_super else None, is_part=True)
     return None
 
 

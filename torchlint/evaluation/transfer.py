@@ -97,8 +97,10 @@ def truth(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
 
 # ---------------------------------------------------------------------- expressions
 def attribute(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
-    """Return an attribute."""
-    return ev.attribute_of(ev.value(node.ins[0], (), context), str(node.data), path, node, context)
+    """Return an attribute: what the object was made with, and what a function set that was handed the object."""
+    word, owner = str(node.data), node.ins[0]
+    value = ev.attribute_of(ev.value(owner, (), context), word, path, node, context)
+    return join(value, call_effects.stored_by_calls(ev, owner, word, path, context))
 
 
 def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
@@ -355,6 +357,9 @@ def grow(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abst
     """Return a container with one member more, or a tensor that was written into."""
     before, member = node.ins[:2]
     flat = ev.value(before, (), context)
+    is_beside = node.data is g.OF_WHOLE and not ev.value(member, (), context).kind & a.TENSOR
+    if is_beside or (node.data is g.OF_PART and (path or flat.kind != a.MODULE)):
+        return ev.value(before, path, context)
     if flat.kind == a.TENSOR or (not path and flat.kind & a.TENSOR and node.data is not g.APPEND):
         return descent.descend(inplace_changes.grown(ev, flat, member, node, context), path)
     if node.data is g.EACH:

@@ -175,6 +175,9 @@ def _replaced(site: CallSite, source: Node, path: Path) -> Abstract:
     if path and isinstance(path[0], str) and (new := site.given.keywords.get(path[0][1:])) is not None:
         return site.asker.value(new, path[1:], site.context)
     value = _into(site, source, path)
+    if path:
+        spread = (site.asker.value(each, (ANY_ELEMENT, *path[1:]), site.context) for each in site.given.spread)
+        value = join(value, join_all(spread))
     if not path:
         own = frozenset([LibraryInstanceRef(MADE_TUPLE, site.node, site.context)])
         return value.but(references=own) if value.kind == a.SEQUENCE and value.references else value

@@ -37,7 +37,7 @@ def distribution_part(
     if reference.made is None:
         made = tensor(a.SAFE | a.OF_CALL, a.SAFE | a.OF_CALL, a.FLOATING, grad_from=at, device_from=at)
     else:
-        made = parameters_of(asker, reference)
+        made = parameters_of(asker, reference).but(rank=a.ANY_RANK)  # samples have more dimensions, or fewer
     if word in row.get("never", ()) or word in _NEVER:
         return descend(made.detached().but(dtype=a.FLOATING | a.INTEGRAL), path)
     if word in row.get("live", ()) or word in _LIVE:

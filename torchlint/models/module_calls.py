@@ -10,7 +10,7 @@ from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, join_all, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
-from torchlint.values.references import LibraryInstanceRef
+from torchlint.values.references import InstanceRef, LibraryInstanceRef
 
 _RECURRENT = frozenset("LSTM GRU RNN".split())
 _ATTENTION = "MultiheadAttention"
@@ -129,6 +129,11 @@ def _of_last(site: CallSite, result: Abstract, maker: CallSite | None, path: Pat
     """Return what a ``Sequential`` gives: a tensor where its last member is a layer of torch's."""
     last = maker.given.positional[-1] if maker is not None and maker.given.positional else None
     references = maker.asker.value(last, (), maker.context).references if maker is not None and last is not None else ()
+    if maker is not None and _holds_own(maker):  # which may have no parameters
+        result = result.but(grad=result.grad | a.SAFE)
+    inner = next(iter(references)) if len(references) == 1 else None
+    if isinstance(inner, LibraryInstanceRef) and inner.made is not None and inner.name == "torch.nn.Sequential":
+        return _of_last(site, result, CallSite(site.asker, inner.made, inner.context), path)
     words = [
         leaf(each.name) for each in references if isinstance(each, LibraryInstanceRef) and "torch.nn." in each.name
     ]
@@ -137,6 +142,12 @@ def _of_last(site: CallSite, result: Abstract, maker: CallSite | None, path: Pat
     is_strict = site.asker.presumes(Presumption.NETWORK)
     kind = a.TENSOR | a.SEQUENCE | a.OTHER if is_strict else a.ANY & ~a.MODULE
     return descend(result.but(kind=kind, dtype=a.ANY_DTYPE), path)
+
+
+def _holds_own(maker: CallSite) -> bool:
+    """Whether a module that holds others is given one of a class of the project."""
+    members = [maker.asker.value(each, (), maker.context) for each in maker.given.positional]
+    return any(isinstance(each, InstanceRef) for member in members for each in member.references)
 
 
 def network_call(site: CallSite, path: Path, owner: Abstract) -> Abstract:

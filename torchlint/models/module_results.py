@@ -31,7 +31,7 @@ from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path
 from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef, Reference
 
-PARAMETER: Final[Reference] = LibraryInstanceRef("torch.nn.Parameter")
+PARAMETER: Final = LibraryInstanceRef("torch.nn.Parameter")
 PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
 WRAPPING: Final = frozenset(
     {"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DataParallel"}
@@ -108,7 +108,11 @@ def _member(site: CallSite, name: str, path: Path) -> Abstract | None:
     value = asker.value(held, inner, context)
     if "Parameter" not in name or len(path) > 1:
         return value
-    return value if PARAMETER in value.references or not value.kind & a.TENSOR else as_parameter(value, site.node)
+    if not value.kind & a.TENSOR:
+        return value
+    if not any(isinstance(each, LibraryInstanceRef) and each.name == PARAMETER.name for each in value.references):
+        return as_parameter(value, site.node)
+    return value if isinstance(step, int) else value.but(grad=value.grad | a.SURE)  # others may become parameters here
 
 
 def _of_arguments(site: CallSite, path: Path) -> Abstract | None:

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.graph import FunctionGraph, Node, ProcessState, Span
+from torchlint.semantic.effect_words import SETTERS
+from torchlint.semantic.graph import AttributeStore, FunctionGraph, Node, ProcessState, Span
 
 if TYPE_CHECKING:
     from torchlint.semantic.lowering_state import Lowering
 
 DEEPEST_SPELLING = 3
 """Dotted names of more dots than this are no variables."""
+_MOST_MEMBERS = 12
 _KEPT = frozenset((g.INPLACE, g.SETTER, g.GROW, g.SPREAD))
 """Changes that stay in an object, whoever holds it."""
 _CHANGES = _KEPT | {g.PI, g.EFFECT}
@@ -62,6 +64,10 @@ class Bindings:
         if spelled in self.attributes:
             self.set_attribute(spelled, self.attributes[spelled])  # now the dictionary is its own
             del self.attributes[spelled]
+
+    def forget_attributes(self) -> None:
+        """Forget all dotted names."""
+        self.attributes, self.owns_attributes = {}, True
 
     def drop_under(self, spelled: str) -> None:
         """Forget the dotted names that begin with a name: it is another object now, or has changed."""
@@ -166,36 +172,110 @@ def rebind(st: Lowering, word: str, value: Node) -> None:
     written(st, word, value)
     st.env.set_name(word, value)
     st.env.drop_under(word)
-    if before is not None and value.op in (g.INPLACE, g.GROW):
-        _tell_others(st, before, value)
+    if before is not None and value.op in _TOLD:
+        tell_others(st, before, value)
 
 
-def _tell_others(st: Lowering, before: Node, after: Node) -> None:
-    """Give the other names of an object its next state, and what it is a part of the part that was changed."""
+def tell_others(st: Lowering, before: Node, after: Node) -> None:
+    """Give the other names of an object its next state, its views too, and what it is a part of the changed part."""
     while True:
-        for other, value in list(st.env.names.items()):
-            if value is before and value is not after:
-                written(st, other, after)
-                st.env.set_name(other, after)
         before = unnarrowed(before)
-        owner = _whole(before)
+        for other, value in list(st.env.names.items()):
+            if value is after:
+                continue
+            if unnarrowed(value) is before:
+                _become(st, other, after)
+            elif after.op != g.EFFECT and _is_view(value, before):
+                _become(st, other, st.node(g.GROW, (value, after), g.OF_WHOLE, after.at))
+            elif after.op == g.INPLACE and after.data == "requires_grad_" and _is_made_of(value, before):
+                _become(st, other, st.node(g.GROW, (value, after), g.OF_PART, after.at))
+        owner = whole_of(before)
         if owner is None:
             return
-        key = before.data if before.op == g.INDEX else g.SLICE
-        before, after = owner, st.node(g.GROW, (owner, after), key, after.at)
+        if before.op == g.ATTR and before.data not in _TURNED:
+            if after.op != g.EFFECT and before.data not in SETTERS:
+                st.fn.stores.append(AttributeStore(owner, str(before.data), after, st.guards, len(st.nodes)))
+            return
+        key = before.data if before.op in (g.INDEX, g.ITEM) and before.data is not None else g.SLICE
+        grown = st.node(g.GROW, (owner, after), key, after.at)
+        is_sure = before.op != g.INDEX or key is not g.ANYKEY  # an index that is a tensor makes a copy
+        tell_members(st, owner, after)
+        before, after = owner, grown if is_sure else st.node(g.PHI, (owner, grown), None, after.at)
 
 
-def _whole(part: Node) -> Node | None:
-    """Return what a node is an element of, or a view by a method; None for others: an unknown index may copy."""
-    if part.op == g.INDEX and part.data is not g.ANYKEY:
+def tell_members(st: Lowering, container: Node, after: Node) -> None:
+    """Give the names of what a container holds the state in which one of its members, or each, was left."""
+    members: set[Node] = set()
+    for _ in range(_MOST_MEMBERS):
+        if container.op in (g.SEQUENCE, g.DICT):
+            members.update(map(unnarrowed, container.ins))
+        elif container.op == g.GROW:
+            members.add(unnarrowed(container.ins[1]))
+        if container.op not in _CHANGES:
+            break
+        container = container.ins[0]
+    for other, value in list(st.env.names.items()) if members else ():
+        if unnarrowed(value) in members:
+            _become(st, other, st.node(g.PHI, (value, after), None, after.at))
+
+
+def _become(st: Lowering, word: str, value: Node) -> None:
+    written(st, word, value)
+    st.env.set_name(word, value)
+
+
+def _is_made_of(node: Node, part: Node) -> bool:
+    """Whether a node is an object whose constructor was handed a part."""
+    made, part = _object(node, 0), _object(part, 0)
+    while made.op == g.CALL and made.ins[0].op == g.ATTR and made.ins[0].data in _ITSELF:
+        made = _object(made.ins[0].ins[0], 0)
+    return made.op == g.CALL and any(_object(each, 0) is part for each in made.arguments.all())
+
+
+def _is_view(node: Node, whole: Node) -> bool:
+    part: Node | None = unnarrowed(node)
+    while part is not None and (part.op != g.ATTR or part.data in _TURNED):
+        part = whole_of(part)
+        if part is not None and (part := unnarrowed(part)) is whole:
+            return True
+    return False
+
+
+def shared_with(st: Lowering, word: str) -> list[str]:
+    """Return the names that share memory with what a name is bound to here."""
+    found = st.env.names.get(word)
+    if found is None:
+        return []
+    found, shared = unnarrowed(found), []
+    for other, value in st.env.names.items():
+        if other != word and (
+            unnarrowed(value) is found or _is_view(value, found) or _is_view(found, unnarrowed(value))
+        ):
+            shared.append(other)
+    return shared
+
+
+def whole_of(part: Node) -> Node | None:
+    """Return what a node is a part of, or a view: what a change of it changes; None where there is no such thing."""
+    if part.op in (g.INDEX, g.ITEM, g.ATTR):
         return part.ins[0]
-    if part.op == g.CALL and part.ins[0].op == g.ATTR and part.ins[0].data in _VIEWING:
-        return part.ins[0].ins[0]
-    return None
+    if part.op != g.CALL or part.ins[0].op != g.ATTR or part.ins[0].data not in VIEWING:
+        return None
+    given = part.arguments
+    if given.spelled.startswith("torch."):
+        return given.positional[0] if given.positional else None
+    return part.ins[0].ins[0]
 
 
-_VIEWING = frozenset(("view", "t", "reshape", "transpose", "permute", "squeeze", "unsqueeze", "narrow", "flatten"))
-"""Methods of tensors that give another view of the same memory."""
+_ITSELF = frozenset(("requires_grad_", "eval", "train"))
+"""Methods of modules that give the module itself."""
+_TURNED = frozenset(("T", "mT", "H", "mH"))
+_TOLD = _KEPT | {g.EFFECT}
+VIEWING = frozenset((
+    "view", "t", "reshape", "transpose", "permute", "squeeze", "unsqueeze", "narrow", "flatten", "swapaxes", "movedim",
+    "view_as", "unfold", "diagonal", "select", "ravel", "contiguous",
+))  # fmt: skip
+"""Methods of tensors that give, or may give, another view of the same memory."""
 
 
 def _tell_owner(st: Lowering, word: str, value: Node) -> None:

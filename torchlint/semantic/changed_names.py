@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from torchlint.semantic.bound_names import dotted
+from torchlint.semantic.bound_names import VIEWING, dotted
 from torchlint.semantic.effect_words import GROWING, MOVING, PROCESS_SETTERS, SETTERS, SPREADING, STORING
 from torchlint.semantic.lower_calls import callee_words, changes_process, is_in_place, is_inert
 from torchlint.semantic.lowering_state import Lowering
@@ -23,6 +23,10 @@ class LoopChanges:
     """Those that are bound to something else."""
     changed: dict[str, None] = field(default_factory=dict)
     """Those whose object may be changed."""
+    parts: dict[str, list[ast.expr]] = field(default_factory=dict)
+    """What names are bound to that may share memory with another name: views, elements, aliases."""
+    augmented: dict[str, None] = field(default_factory=dict)
+    """Names of which ``+=`` may have written the memory."""
     process: bool = False
     """Whether a variable of the process may be set."""
 
@@ -49,6 +53,9 @@ def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> Loo
             found.bound.update(inner.bound)
             found.changed.update(inner.changed)
             found.process |= inner.process
+            found.augmented.update(inner.augmented)
+            for word, parts in inner.parts.items():
+                found.parts.setdefault(word, []).extend(parts)
             stack += node.orelse
             if not isinstance(node, ast.While):
                 stack.append(node.iter)
@@ -57,8 +64,19 @@ def changed_names(st: Lowering, loop: ast.For | ast.AsyncFor | ast.While) -> Loo
             continue
         _note(st, found, node)
         _push(stack, node)
+    _change_wholes(found)
     st.changes[loop] = found
     return found
+
+
+def _change_wholes(found: LoopChanges) -> None:
+    """Note what is changed by another name: ``row = buffer[i]``, then ``row.copy_(x)``."""
+    todo = [*found.changed, *found.augmented]
+    while todo:
+        for part in found.parts.pop(todo.pop(), ()):
+            before = set(found.changed)
+            _change(found, part)
+            todo += [each for each in found.changed if each not in before]
 
 
 def _push(stack: list[ast.AST], node: ast.AST) -> None:
@@ -82,6 +100,13 @@ def _note(st: Lowering, found: LoopChanges, node: ast.AST) -> None:
         found.process = True  # who resumes the function may have set one
     elif isinstance(node, ast.Name):
         found.bound[node.id] = None
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name) and (whole := _whole(node.value)) is not None:
+                found.parts.setdefault(target.id, []).append(whole)
+    elif isinstance(node, ast.AugAssign):
+        if isinstance(node.target, ast.Name) and not isinstance(node.value, ast.Constant):
+            found.augmented[node.target.id] = None
     elif isinstance(node, ast.Attribute | ast.Subscript):
         if not isinstance(node.ctx, ast.Load):
             _bind_target(found, node)
@@ -101,6 +126,18 @@ def _note(st: Lowering, found: LoopChanges, node: ast.AST) -> None:
             found.process |= changes_process(st, call, word)
             if word in MOVING or word == "add":
                 _change(found, call)
+
+
+def _whole(node: ast.expr) -> ast.expr | None:
+    """Return what a value may share its memory with; None where it is an object of its own."""
+    while isinstance(node, ast.Call) and callee_words(node)[1] in VIEWING:
+        if callee_words(node)[0] == "torch" and node.args:
+            node = node.args[0]
+        elif isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        else:
+            return None
+    return node if isinstance(node, ast.Name | ast.Subscript) else None
 
 
 def _bind_target(found: LoopChanges, node: ast.expr) -> None:

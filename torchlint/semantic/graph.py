@@ -114,6 +114,10 @@ SLICE: Final = Mark("a slice")
 APPEND: Final = Mark("behind the last")
 EACH: Final = Mark("each member")
 """Of GROW: all members became the new one, each by itself."""
+OF_PART: Final = Mark("its part")
+"""Of GROW: a part of a module was asked for gradients by another name; the member is the part afterwards."""
+OF_WHOLE: Final = Mark("its whole")
+"""Of GROW: the member is what the container is a view of, after its memory was written."""
 RECEIVER: Final = Mark("the object of the method")
 TEXT_OF_PARTS: Final = Mark("a text made of parts")
 

@@ -15,6 +15,7 @@ from torchlint.semantic.bound_names import (
     merge,
     read_dotted,
     resume,
+    shared_with,
     unnarrowed,
 )
 from torchlint.semantic.branch_tests import narrow
@@ -26,6 +27,7 @@ from torchlint.semantic.lower_parameters import tell_members, tell_parameters
 from torchlint.semantic.lower_patterns import is_irrefutable, lower_pattern
 from torchlint.semantic.lower_targets import assign, is_fixed
 from torchlint.semantic.lowering_state import STATEMENTS, Attempt, Frame, Lowering
+from torchlint.semantic.replaced_members import tell_replaced
 
 
 # ---------------------------------------------------------------------- loops
@@ -63,6 +65,7 @@ def _loop(st: Lowering, node: ast.While | ast.For | ast.AsyncFor) -> None:
     if not isinstance(node, ast.While):
         tell_parameters(st, node, first)
         tell_members(st, node, first)
+        tell_replaced(st, node)
     if isinstance(node, ast.While) and not always:
         narrow(st, node.test, False)
     if node.orelse and st.live:
@@ -74,6 +77,8 @@ def _heads(st: Lowering, changes: LoopChanges, node: ast.stmt) -> tuple[dict[str
     """Bind all that the body binds or changes to a node that joins what comes from before and from behind."""
     heads: dict[str, Node] = {}
     plain = [word for word in (*changes.bound, *changes.changed) if "." not in word]
+    written = dict.fromkeys(word for word in (*changes.changed, *changes.augmented) if "." not in word)
+    plain += [other for word in written for other in shared_with(st, word)]
     for word in dict.fromkeys(plain):
         before = st.env.names.get(word)
         if word in st.outside:

@@ -153,6 +153,8 @@ def _apply_changes(st: Lowering, node: ast.Call, made: Node) -> None:
         _written(st, node.args[0], made, node, 0)
     elif not is_inert(st, node):
         _leave_effects(st, node, made, None)
+        if made.ins[0].op == g.FUNCTION and st.env.attributes:  # one that is written here may set `self.x`
+            st.env.forget_attributes()
 
 
 def _fills_first(st: Lowering, node: ast.Call, root: str, word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.semantic import bound_names
 from torchlint.semantic.graph import (
     ATTR,
     CALL,
@@ -14,6 +15,7 @@ from torchlint.semantic.graph import (
     GROW,
     INPLACE,
     ITEM,
+    OPERATION,
     PHI,
     PI,
     SETTER,
@@ -55,20 +57,41 @@ def tell_members(st: Lowering, loop: ast.For | ast.AsyncFor, first: int) -> None
     """
     iterated = st.by_syntax.get(loop.iter)
     changes = [
-        each for each in st.nodes[first:] if each.op in _CHANGES and iterated is not None and _is_of(each, iterated)
+        each for each in st.nodes[first:] if iterated is not None and _is_change(each) and _is_of(each, iterated)
     ]
     if not changes or not st.live:
         return
-    if is_changeable(loop.iter):
-        change(st, loop.iter, st.node(GROW, (current(st, loop.iter), changes[-1]), EACH, loop.target))
-    elif isinstance(loop.iter, ast.Tuple | ast.List):
-        for member in filter(is_changeable, loop.iter.elts):
+    holder = _holder(loop.iter)
+    may_leave = any(isinstance(each, ast.Break | ast.Continue | ast.Return) for each in ast.walk(loop))
+    if is_changeable(holder):
+        before = current(st, holder)
+        after = st.node(GROW, (before, changes[-1]), EACH, loop.target)
+        bound_names.tell_members(st, before, changes[-1])
+        change(st, holder, st.node(PHI, (before, after), None, loop.target) if may_leave else after)
+    elif isinstance(holder, ast.Tuple | ast.List):
+        for member in filter(is_changeable, holder.elts):
             before = after = current(st, member)
             for each in changes:
                 after = st.node(each.op, (after, *each.ins[1:]), each.data, loop.target)
             if before.index >= first:  # the loop changed it by its own name, too
                 after = st.node(PHI, (before, after), None, loop.target)
             change(st, member, after)
+
+
+def _is_change(node: Node) -> bool:
+    return node.op in _CHANGES or (node.op == OPERATION and str(node.data).endswith("="))
+
+
+def _holder(iterated: ast.expr) -> ast.expr:
+    """Return what holds the members that a loop goes over: ``d`` of ``d.items()``, ``x`` of ``enumerate(x)``."""
+    while isinstance(iterated, ast.Call):
+        if isinstance(iterated.func, ast.Attribute) and iterated.func.attr in ("items", "values"):
+            iterated = iterated.func.value
+        elif isinstance(iterated.func, ast.Name) and iterated.func.id in ("enumerate", "reversed") and iterated.args:
+            iterated = iterated.args[0]
+        else:
+            break
+    return iterated
 
 
 def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | None, bool]]:
@@ -83,6 +106,6 @@ def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | 
 
 
 def _is_of(node: Node, parameters: Node) -> bool:
-    while node.op in (PI, ITEM, PHI, *_CHANGES) and node.ins:
+    while node.ins and (node.op in (PI, ITEM, PHI, *_CHANGES) or _is_change(node)):
         node = node.ins[0]
     return node.op == ELEMENT and node.ins[0] is parameters

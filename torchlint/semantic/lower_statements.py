@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.bound_names import bind, dotted, join, owner_of_nonlocal
+from torchlint.semantic.bound_names import bind, dotted, join, owner_of_nonlocal, tell_others
 from torchlint.semantic.branch_tests import narrow
 from torchlint.semantic.formal_parameters import annotation, declare
 from torchlint.semantic.graph import ClassGraph, MemoryWrite, Node, ProcessState
@@ -67,7 +67,10 @@ def _augmented(st: Lowering, node: ast.AugAssign) -> None:
     before = current(st, node.target)
     operand = st.expr(node.value)
     st.fn.writes.append(MemoryWrite(before, operand, node, len(st.nodes)))
-    assign(st, node.target, st.node(g.OPERATION, (before, operand), OPERATORS[type(node.op)] + "=", node))
+    after = st.node(g.OPERATION, (before, operand), OPERATORS[type(node.op)] + "=", node)
+    assign(st, node.target, after)
+    if operand.op != g.CONST and isinstance(node.target, ast.Name):  # a tensor is written, a number is another one
+        tell_others(st, before, st.node(g.PHI, (before, after), None, node))
 
 
 def _leave(st: Lowering, node: ast.Break | ast.Continue) -> None:

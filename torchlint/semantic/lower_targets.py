@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.semantic import graph as g
-from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind, written
+from torchlint.semantic.bound_names import bind, bind_attribute, bound, dotted, rebind, tell_members, written
 from torchlint.semantic.effect_words import SETTERS
 from torchlint.semantic.graph import AttributeStore, MemoryWrite, Node, Span
 from torchlint.semantic.lowering_state import Lowering
@@ -56,7 +56,7 @@ def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: S
     spelled = dotted(owner)
     if spelled is not None and word not in SETTERS:
         _tell_wholes(st, owner, value, at)
-    if spelled is not None and word not in st.fn.file.properties_set:
+    if spelled is not None and word != "grad" and word not in st.fn.file.properties_set:  # backward fills `.grad`
         bind_attribute(st, f"{spelled}.{word}", value)
 
 
@@ -89,6 +89,8 @@ def store_item(st: Lowering, target: ast.Subscript, value: Node, *, is_written: 
     if is_written:
         st.fn.writes.append(MemoryWrite(before, value, target, len(st.nodes)))
     ins = (before, value, index) if key is g.ANYKEY else (before, value)
+    if not is_written:
+        tell_members(st, before, value)
     change(st, target.value, st.node(g.GROW, ins, key, target))
 
 
