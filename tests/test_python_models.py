@@ -356,7 +356,7 @@ class Net(nn.Module):
         ("torch.Size", "p", "size"),
         ("nn.Module", "p", "module open anywhere"),
         ("nn.Linear", "p.weight", "tensor open anywhere"),
-        ("Net", "p", "module open anywhere"),
+        ("Net", "p", "module live anywhere"),
         ("tf.Tensor", "p.numpy()", "array|sequence|integer|scalar|string|none|other"),
         ("Any", "p", "anything open anywhere"),
         ("float", "p", "integer|scalar"),
