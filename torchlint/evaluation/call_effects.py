@@ -29,6 +29,7 @@ from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join
 from torchlint.values.asking import Path
 from torchlint.values.contexts import Context
+from torchlint.values.references import LibraryRef
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -53,7 +54,14 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
         if found is None:
             return value
         changed = join(changed, found)
+    if changed.kind and _may_be_another(ev.value(call.ins[0], (), context)):
+        return join(changed, value)
     return changed if changed.kind else value
+
+
+def _may_be_another(target: Abstract) -> bool:
+    """Whether what is called may be a function that is not known, beside those that are."""
+    return target.kind == a.ANY or any(isinstance(each, LibraryRef) for each in target.references)
 
 
 def stored_by_calls(ev: Evaluator, owner: Node, word: str, path: Path, context: Context | None) -> Abstract:

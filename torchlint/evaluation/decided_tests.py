@@ -12,6 +12,7 @@ from torchlint.semantic.graph import (
     CONST,
     EITHER,
     ELEMENT,
+    GLOBAL,
     INDEX,
     ITEM,
     OPAQUE,
@@ -22,7 +23,7 @@ from torchlint.semantic.graph import (
     Node,
 )
 from torchlint.values.abstract import ANY, NONE, NUMBER, STRING, TENSOR, Abstract
-from torchlint.values.asking import CallSite
+from torchlint.values.asking import CallSite, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import ConstantRef
 
@@ -52,6 +53,8 @@ def truth(ev: Evaluator, node: Node, context: Context | None) -> bool | None:
     if node.op == CALL and (asked := _asked(node)):
         return _of_kind(ev, node, asked, context)
     if node.op in _UNDECIDED:
+        return None
+    if node.op == GLOBAL and not ev.presumes(Presumption.KEPT):  # a switch of the module, which others may set
         return None
     return descent.truth_of(ev.value(node, (), context))
 

@@ -184,6 +184,8 @@ def _unstored(ev: Evaluator, family: ClassFamily, owner: Abstract, word: str, pa
     for base in family.libraries:
         if base.startswith(("torch.nn.", "torch.optim.")) and base != "torch.nn.Module":
             own = owner.but(references=frozenset({LibraryInstanceRef(base)}))
+            if base.endswith("Parameter"):
+                own = a.tensor(a.SAFE | a.OF_CLASS, a.SAFE | a.OF_CLASS, grad_from=at, device_from=at)
             return ev.attribute_of(own, word, path, at, None)
     method = family.method("__getattr__")
     if method is not None:

@@ -103,7 +103,7 @@ def _module_after(site: CallSite, before: Abstract, word: str) -> Abstract:
         told = True if wanted is None else truth_of(wanted)
         if told is False:
             return before.but(grad=a.SAFE, grad_from=None)
-        return before.but(grad=0 if told else before.grad | a.SAFE | a.SURE, grad_from=None)
+        return before.but(grad=a.SURE if told else before.grad | a.SAFE | a.SURE, grad_from=None)
     if word in ("type_as", "type"):
         return before
     after = moved(site, before.but(kind=a.MODULE), word, ())

@@ -52,6 +52,10 @@ def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, p
             device=inner.device | owner.device & ~a.SAFE, device_from=inner.device_from or owner.device_from
         )
         given = site.asker.call_of(placed, site.node, path, site.context)
+        if given.kind & a.TENSOR:  # what a forward is handed is moved to where the module is
+            given = given.but(
+                device=given.device | placed.device & ~a.SAFE, device_from=given.device_from or placed.device_from
+            )
         return given.but(rank=a.ANY_RANK) if word == "DataParallel" else given  # numbers of several devices in a row
     if name == "torch.nn.Module" or name in MODULE_CONTAINERS - {"torch.nn.Sequential"}:
         return network_call(site, path, owner)
@@ -60,7 +64,9 @@ def layer_call(site: CallSite, owner: Abstract, reference: LibraryInstanceRef, p
     live = has_parameters(name, maker)
     if word in PASSING:
         passed = site.value(0, "input", path)
-        return passed if passed is not None else unknown_call(site, path)
+        if passed is None:
+            return unknown_call(site, path)
+        return passed.but(rank=a.ANY_RANK) if word == "Flatten" and passed.kind & a.TENSOR else passed
     result = output(site, owner, operands, live)
     if word in PLAIN and operands:
         result = result.but(dtype=join_all(operands).dtype or a.FLOATING)

@@ -181,7 +181,11 @@ def _attribute(site: CallSite, path: Path) -> Abstract:
         return descend(unknown(a.OF_ATTR, site.node), path)
     found = join_all(asker.attribute_of(owner, each, path, site.node, context) for each in sorted(texts))
     default = site.value(2, None, path)
-    return join(found, default) if default is not None else found
+    if default is None:
+        return found
+    if any(isinstance(each, LibraryRef) for each in owner.references):  # which may, or may not, have it
+        found = join(found, descend(unknown(a.OF_ATTR, site.node), path))
+    return join(found, default)
 
 
 def _type(site: CallSite, path: Path) -> Abstract:

@@ -28,6 +28,8 @@ from torchlint.semantic.lower_targets import (
 )
 from torchlint.semantic.lowering_state import EXPRESSIONS, Lowering
 
+_HANDING_ON = frozenset(("train", "eval", "requires_grad_"))
+"""Methods of modules that give the module itself."""
 _OF_OBJECTS = frozenset(("train", "eval", "step", "__init__"))
 """Methods that change their object and leave the process as it is."""
 
@@ -201,16 +203,18 @@ def _change_receiver(st: Lowering, node: ast.Call, func: ast.Attribute, made: No
     owner, given = func.value, made.arguments
     is_statement = st.statement is node
     if is_in_place(word):
+        if is_statement and not is_changeable(owner) and word in _HANDING_ON:
+            _move(st, node, made)
         before = current(st, owner)
         value = given.positional[0] if given.positional else None
         st.fn.writes.append(MemoryWrite(before, value, node, len(st.nodes)))
         if is_changeable(owner):
             change(st, owner, st.node(g.INPLACE, (before, made), word, node))
         return True
-    if word in MOVING:
+    if word in MOVING or (word in _HANDING_ON and is_statement):
         if is_statement:
             _move(st, node, made)
-        return True
+        return word in MOVING or not is_changeable(owner)
     if word in GROWING:
         return _grow(st, node, owner, given, word, is_statement)
     if word in SPREADING and (given.positional or given.spread or given.keywords) and is_changeable(owner):
@@ -251,10 +255,14 @@ def _move(st: Lowering, node: ast.Call, made: Node) -> None:
     """Lower ``net.cuda()``, or ``net.half().to(device)``, as a statement: modules are moved in place."""
     moves: list[tuple[Node, str]] = []
     inner: ast.expr = node
-    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in MOVING:
-        moves.append((st.expr(inner) if inner is not node else made, inner.func.attr))
+    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        is_told_already = is_changeable(inner.func.value)  # where the chain begins
+        if inner.func.attr in MOVING or (inner.func.attr == "requires_grad_" and not is_told_already):
+            moves.append((st.expr(inner) if inner is not node else made, inner.func.attr))
+        elif inner.func.attr not in _HANDING_ON:
+            break
         inner = inner.func.value
-    if is_changeable(inner):
+    if moves and is_changeable(inner):
         after = current(st, inner)
         for call, word in reversed(moves):
             after = st.node(g.INPLACE, (after, call), word, node)
