@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,15 +54,15 @@ def lacks(wide: Abstract, narrow: Abstract) -> str:
 @pytest.mark.parametrize("path", FILES[::STRIDE], ids=lambda each: f"{each.parent.name}-{each.stem}")
 def test_what_callers_bring_is_possible_and_what_is_strictly_possible_too(path: Path) -> None:
     oracles, file = opened(path)
+    asked = (oracles.proof, oracles.claimed, oracles.strict, oracles.callers)
     wrong = []
     for node in nodes(file):
-        proof, strict, callers = (each.ask(node) for each in (oracles.proof, oracles.strict, oracles.callers))
-        assert proof is not None
-        assert strict is not None
-        assert callers is not None
-        for wide, narrow, names in ((proof, strict, "proof, strict"), (strict, callers, "strict, callers")):
+        told = [(each.oracle, each.ask(node)) for each in asked]
+        for (above, wide), (below, narrow) in itertools.pairwise(told):
+            assert wide is not None
+            assert narrow is not None
             if axis := lacks(wide, narrow):
-                wrong.append(f"{names}: {axis} of {node}")
+                wrong.append(f"{above.name}, {below.name}: {axis} of {node}")
     assert wrong == []
 
 

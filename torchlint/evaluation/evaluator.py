@@ -63,7 +63,7 @@ _LONGEST_CHAIN: Final = 40
 _CHAINED: Final = frozenset({EFFECT, INPLACE, GROW, SPREAD, SETTER, PI, AFTER, OPERATION})
 """Operations on what stands before them: a chain of these is evaluated from its beginning, not by recursion."""
 _INFINITE: Final = 1 << 60
-_CLAIMED: Final = frozenset({Presumption.ANNOTATION, Presumption.KEPT, Presumption.ONE_ACCELERATOR})
+_CLAIMED: Final = frozenset({Presumption.ANNOTATION, Presumption.KEPT, Presumption.ONE_ACCELERATOR, Presumption.METHOD})
 
 Key = tuple[Node, Path, Context | None]
 

@@ -21,7 +21,7 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.module_graph import ModuleGraph
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_THING, BOTTOM, Abstract, join, unknown
-from torchlint.values.asking import ANY_ELEMENT, OFF, Oracle, Path, Presumption, Selector
+from torchlint.values.asking import ANY_ELEMENT, OFF, Path, Presumption, Selector
 from torchlint.values.contexts import Context
 from torchlint.values.references import ClassRef, FunctionRef, InstanceRef, LibraryRef, ModuleRef
 
@@ -244,9 +244,9 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     file, word = node.fn.file, str(node.data)
     bindings = _bindings(ev, file, word)
     found = ev.join_of(bindings, path, None)
-    if not ev.presumes(Presumption.KEPT) and not file.calls.keys().isdisjoint(_BINDING_BY_TEXT):
-        if any(each.op not in _DEFINED for each in bindings):
-            return join(found, descent.descend(unknown(a.OF_ATTR, node), path))
+    is_by_text = not ev.presumes(Presumption.KEPT) and not file.calls.keys().isdisjoint(_BINDING_BY_TEXT)
+    if is_by_text and any(each.op not in _DEFINED for each in bindings):
+        return join(found, descent.descend(unknown(a.OF_ATTR, node), path))
     if bindings and word not in file.above_stars:
         return found
     for level, module in file.stars:
@@ -273,7 +273,9 @@ def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
     body = lower(file.body)
     every = body.definitions.get(word, [])
     left = body.end.names.get(word) if body.end is not None else None
-    if left is None or not every or ev.oracle is Oracle.PROOF:  # a name of others is theirs, changed here or not
+    if left is None or not every:  # a name of others is theirs, changed here or not
+        return every
+    if not ev.presumes(Presumption.USAGE):
         return every
     return [left, *(each for each in every if each.fn is not body)]
 

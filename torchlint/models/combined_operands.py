@@ -13,7 +13,7 @@ from torchlint.models.dtype_promotion import promoted, with_number
 from torchlint.models.rank_rules import broadcast
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join
-from torchlint.values.asking import Asker, Oracle
+from torchlint.values.asking import Asker, Presumption
 from torchlint.values.references import ConstantRef
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def combined(asker: Asker, operands: list[Abstract], node: Node, context: Contex
     ``numbers`` says that the operation takes Python numbers, too: an unknown operand is one as likely. Operands that
     are no tensor have a part in the dtype alone.
     """
-    is_proof = asker.oracle in (Oracle.PROOF, Oracle.CLAIMED)
+    is_presumed = asker.presumes(Presumption.USAGE)
     tensors = [each for each in operands if each.kind & a.TENSOR]
     known = [each for each in tensors if each.kind == a.TENSOR]
-    may_be_numbers = numbers and bool(known) and not is_proof
+    may_be_numbers = numbers and bool(known) and is_presumed
     is_large = any(not each.rank & 1 for each in known)
     joined, all_safe = a.BOTTOM, a.SAFE | a.SAFE << 1
     for each in tensors:
@@ -121,7 +121,7 @@ def sorts_of(number: Abstract, asker: Asker) -> int:
     for kind, bit in ((bool, a.BOOL), (float, a.FLOAT32), (complex, a.COMPLEX64)):
         sorts |= bit if kind in types else 0
     if not types & {bool, float, complex}:
-        sorts |= a.FLOAT32 | a.BOOL | (a.COMPLEX64 if asker.oracle is Oracle.PROOF else 0)
+        sorts |= a.FLOAT32 | a.BOOL | (0 if asker.presumes(Presumption.USAGE) else a.COMPLEX64)
     return sorts
 
 

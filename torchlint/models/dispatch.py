@@ -42,7 +42,7 @@ from torchlint.models.unknown_results import library_result, unknown_call
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_TEXT, AN_INTEGER, BOTTOM, Abstract, join, of_kind
-from torchlint.values.asking import Asker, CallSite, Oracle, Path, Presumption
+from torchlint.values.asking import Asker, CallSite, Path, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
@@ -105,7 +105,9 @@ def library_object_call(site: CallSite, owner: Abstract, reference: LibraryInsta
     if found is None and name.startswith(_LIKE_THE_FUNCTION) and reference.made is not None:
         target = CallSite(site.asker, reference.made, reference.context).value(0, "func")
         found = (
-            site.asker.call_of(target, site.node, path, site.context) if target is not None and target.kind else None
+            site.asker.call_of(target, site.node, path, site.context).but(rank=a.ANY_RANK)
+            if target is not None and target.kind
+            else None
         )
     if found is None and name.startswith(("torch.func.", "functorch.")) and site.asker.presumes(Presumption.KEPT):
         found = custom_function_call(site, path)  # a derivative is as its operands are
@@ -129,7 +131,7 @@ _LIKE_THE_FUNCTION = ("torch.vmap", "torch.func.vmap", "functorch.vmap")
 
 def _loaded_network(site: CallSite, owner: Abstract, path: Path) -> Abstract:
     """Return what a module gives that a library made: of some form, with a gradient unless it is frozen."""
-    if site.asker.oracle is Oracle.PROOF:
+    if not site.asker.presumes(Presumption.NETWORK):
         return unknown_call(site, path)
     operands = [each for each in site.operands() if each.kind & a.TENSOR]
     made = module_calls.output(site, owner, operands)
@@ -142,7 +144,7 @@ def custom_function_call(site: CallSite, path: Path) -> Abstract:
     if not operands:
         return unknown_call(site, path)
     made = combined(site.asker, operands, site.node, site.context, numbers=True)
-    kind = a.TENSOR | a.SEQUENCE if site.asker.oracle is Oracle.PROOF else a.TENSOR
+    kind = a.TENSOR if site.asker.presumes(Presumption.USAGE) else a.TENSOR | a.SEQUENCE
     made = made.but(kind=kind, dtype=a.ANY_DTYPE, rank=a.ANY_RANK)
     return descend(site.asker.under(made, site.node, site.context), path)
 
@@ -206,7 +208,7 @@ _ONE_BY_ONE: Final = a.TENSOR | a.NONE | a.ARRAY | a.SEQUENCE | a.NUMBER | a.STR
 
 def _by_kind(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     kind = owner.kind
-    if kind == a.ANY or (kind & a.TENSOR and kind & ~_ONE_BY_ONE):
+    if kind == a.ANY or (kind & a.TENSOR and kind & ~_ONE_BY_ONE) or (kind & a.OTHER and word == "numpy"):
         return _of_unknown(site, owner, word, path)
     value, is_known = BOTTOM, kind == a.NONE
     for part in (a.TENSOR, a.ARRAY, a.SEQUENCE | a.SIZE, a.STRING, a.MODULE, a.NUMBER, a.DEVICE | a.DTYPE):
@@ -265,7 +267,7 @@ _NO_CARRIER: Final = a.TENSOR | a.ARRAY | a.SEQUENCE | a.OTHER | a.MODULE
 
 def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstract:
     """Return what a method gives of something that may be anything: its word says what it is, but in a proof."""
-    if site.asker.oracle is Oracle.PROOF:
+    if not site.asker.presumes(Presumption.METHOD):
         return unknown_call(site, path, (owner,))
     like = Abstract(
         a.ANY, owner.grad or a.SAFE, owner.device or a.SAFE, references=frozenset(), grad_from=owner.grad_from
@@ -288,18 +290,17 @@ def _of_unknown(site: CallSite, owner: Abstract, word: str, path: Path) -> Abstr
     if word == "size":
         return AN_INTEGER if site.given.positional else of_kind(a.SIZE | a.SEQUENCE | a.NUMBER)
     if word in _MOVES:
-        either = owner.but(kind=_NO_CARRIER) if owner.kind == a.ANY else owner
-        return moved(site, either, word, path)
+        return moved(site, owner.but(kind=owner.kind & _NO_CARRIER), word, path)
     if word in _GIVING_ITSELF:
         return descend(owner, path)
     if word in ONLY_OF_MODULES:
         found = module_method(site, owner.but(kind=a.MODULE, grad=0), word, path)
         return found if found is not None else unknown_call(site, path, (owner,))
-    if word in METHODS or word in _DISTINCT:
-        return _as_tensor(site, owner, word, path)
     if word == "requires_grad_" and owner.kind & a.MODULE:  # of a tensor, or of a module, which it freezes
         module = module_method(site, owner.but(kind=a.MODULE, grad=0), word, path) or BOTTOM
         return join(module, tensor_method(site, owner.but(kind=a.TENSOR).plain(), word, path))
+    if word in METHODS or word in _DISTINCT:
+        return _as_tensor(site, owner, word, path)
     if word in ("sample", "sample_n"):
         return descend(like.detached(), path)
     if word in CONTAINER_METHODS and owner.kind != a.ANY:

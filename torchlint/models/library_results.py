@@ -17,7 +17,7 @@ from torchlint.models.tensor_moves import place_of
 from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_THING, AN_INTEGER, Abstract, join, join_all, of_kind, tensor
-from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path, Presumption
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import ClassRef, FunctionRef, LibraryInstanceRef
 
 _Transfer = Callable[[CallSite, str, Path], Abstract]
@@ -293,7 +293,7 @@ def library_method(
         and owner.kind == a.MODULE
         and package_of(name) in ("transformers", "diffusers", "peft")
     ):
-        if site.asker.oracle is Oracle.PROOF:
+        if not site.asker.presumes(Presumption.NETWORK):
             return unknown_call(site, path)
         made = Abstract(a.ANY & ~a.MODULE, a.SAFE, owner.device or a.SAFE, device_from=owner.device_from)
         return descend(made, path)

@@ -10,7 +10,7 @@ from torchlint.models.rank_rules import multiplied
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, of_kind, unknown
-from torchlint.values.asking import Asker, Oracle
+from torchlint.values.asking import Asker, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import ConstantRef
 
@@ -44,8 +44,8 @@ def _operated(asker: Asker, values: list[Abstract], operator: str, node: Node, c
         if any(each.kind == a.TENSOR for each in values) and kind & a.TENSOR:
             kind &= a.TENSOR | a.STRING
     if not kind:
-        return unknown(a.OF_CALL, node) if asker.oracle is Oracle.PROOF else a.A_NUMBER
-    if kind & a.OTHER and asker.oracle is Oracle.PROOF:  # an object's own operator may give anything
+        return a.A_NUMBER if asker.presumes(Presumption.USAGE) else unknown(a.OF_CALL, node)
+    if kind & a.OTHER and not asker.presumes(Presumption.USAGE):  # an object's own operator may give anything
         return join(unknown(a.OF_CALL, node), _tensors(asker, values, operator, node, context))
     if not kind & a.TENSOR:
         is_floating = any(each.kind == a.SCALAR and sorts_of(each, asker) == a.FLOAT32 for each in values)
@@ -74,7 +74,7 @@ def _tensors(asker: Asker, values: list[Abstract], operator: str, node: Node, co
         return made.detached().but(dtype=whole)
     if operator != "@":
         return made
-    dtype = under_autocast(made.dtype) if asker.oracle is Oracle.PROOF else made.dtype
+    dtype = made.dtype if asker.presumes(Presumption.USAGE) else under_autocast(made.dtype)
     return made.but(dtype=dtype, rank=multiplied(one.rank, two.rank))
 
 

@@ -9,7 +9,7 @@ from torchlint.models.dtype_promotion import real_parts
 from torchlint.models.operation_sets import LENGTHS, NEVER_ELEMENTS, PARTIAL, words
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, join_all
-from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 
 PAIRS_WITH_DIM: Final = words("max min median nanmedian")
 """Reductions whose result is ``(values, indices)`` where a dimension is given."""
@@ -102,7 +102,7 @@ def shaped(site: CallSite, made: Abstract, name: str, word: str, path: Path, fir
     ``made`` is the result where there is only one, and what each is as long as nothing else is known of it.
     """
     several = gives_several(site, name, word, first)
-    if several is None and path and path[0] != ANY_ELEMENT and site.asker.oracle is not Oracle.PROOF:
+    if several is None and path and path[0] != ANY_ELEMENT and site.asker.presumes(Presumption.USAGE):
         several = True  # who takes one apart got several
     alone = descend(made, path) if several is not True else None
     if several is False:

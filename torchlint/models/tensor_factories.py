@@ -21,7 +21,7 @@ from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
 from torchlint.semantic.graph import Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, tensor
-from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
 
 PARAMETER: Final = "torch.nn.Parameter"
@@ -109,7 +109,7 @@ def _as_asked(site: CallSite, made: Abstract, follows_default: bool) -> Abstract
         if device.kind & a.NONE:
             bits, origin = bits | made.device, origin or made.device_from
         made = placed(made, (bits, origin))
-    elif site.given.spread and site.asker.oracle is Oracle.PROOF:
+    elif site.given.spread and not site.asker.presumes(Presumption.USAGE):
         made = placed(made, (made.device | a.OPTION, site.node)).but(
             dtype=a.ANY_DTYPE, grad=made.grad | a.OPTION, grad_from=site.node
         )
@@ -207,7 +207,7 @@ def _dtype_of_number(site: CallSite, value: Abstract | None) -> int:
         return a.ANY_DTYPE
     if not value.must(a.NUMBER):
         return a.ANY_DTYPE if value.kind != a.TENSOR else value.dtype
-    is_proof, is_constant = site.asker.oracle is Oracle.PROOF, constants_of(value) is not None
+    is_proof, is_constant = not site.asker.presumes(Presumption.USAGE), constants_of(value) is not None
     sorts = sorts_of(value, site.asker)
     result = sorts & (a.INT64 | a.BOOL)
     if value.kind & a.INTEGER and is_proof and not is_constant:

@@ -9,7 +9,7 @@ from torchlint.models.operation_sets import ACCELERATORS, CASTS, LEGACY_DTYPES, 
 from torchlint.semantic.graph import ATTR, CALL, FREE, GLOBAL, INDEX, FormalParameter, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join
-from torchlint.values.asking import CallSite, Oracle, Path
+from torchlint.values.asking import CallSite, Path, Presumption
 from torchlint.values.references import ConstantRef, LibraryRef
 
 ACCELERATOR_METHODS: Final = words("cuda xpu npu mps hpu ipu mlu musa mtia")
@@ -132,8 +132,9 @@ def _recast(site: CallSite, value: Abstract, dtype: int) -> Abstract:
     if _exact(dtype) and value.dtype == dtype:
         return after
     copied = site.asker.under(after, site.node, site.context)
-    is_unusual = site.asker.oracle is not Oracle.PROOF and not dtype & site.asker.default_dtype(site.node, site.context)
-    return copied if not dtype & value.dtype or (is_unusual and _exact(dtype)) else join(after, copied)
+    is_usual = not _exact(dtype) or dtype & site.asker.default_dtype(site.node, site.context)
+    may_stay = is_usual or not site.asker.presumes(Presumption.USAGE)
+    return join(after, copied) if dtype & value.dtype and may_stay else copied
 
 
 # ---------------------------------------------------------------------- moves
@@ -213,7 +214,7 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
         if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~a.STRING)):
             value = _cast_to(site, value, each)
         elif as_device or not each.must(a.NONE | a.SCALAR):
-            by_name = site.asker.oracle is not Oracle.PROOF and not seems_dtype(node)
+            by_name = site.asker.presumes(Presumption.USAGE) and not seems_dtype(node)
             value = _put(site, value, each, node, as_device or by_name)
     return value
 
@@ -230,8 +231,8 @@ def _put(site: CallSite, value: Abstract, given: Abstract, node: Node, is_device
         return value
     is_unknown = given.kind == a.ANY or not given.kind & ~(a.TENSOR | a.NONE)
     if is_unknown and not is_device:
-        is_proof = site.asker.oracle is Oracle.PROOF
-        return _to_unknown(site, value) if is_proof else _recast(site, value, a.ANY_DTYPE)
+        is_dtype = site.asker.presumes(Presumption.USAGE)
+        return _recast(site, value, a.ANY_DTYPE) if is_dtype else _to_unknown(site, value)
     bits, origin = place_by_name(place_of(given, site.node), node)
     if given.kind & a.NONE and not is_unknown:
         bits, origin = bits | value.device, origin or value.device_from

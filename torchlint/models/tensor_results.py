@@ -34,7 +34,7 @@ from torchlint.semantic.graph import SEQUENCE as SEQUENCE_NODE
 from torchlint.semantic.graph import SLICE, CallArguments, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, join_all, of_kind, unknown
-from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Oracle, Path
+from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path, Presumption
 from torchlint.values.contexts import Context
 
 __all__ = [
@@ -178,7 +178,7 @@ def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract
     first = 0 if owner is not None else 1
     is_numeric = word in _NUMBERS_TOO or (name not in FUNCTIONS and name not in METHODS)
     operands = [each for each in _operands(site, name, word, owner) if each.kind & (a.TENSOR | a.ARRAY) or is_numeric]
-    if site.given.spread and site.asker.oracle is Oracle.PROOF:
+    if site.given.spread and not site.asker.presumes(Presumption.USAGE):
         operands.append(unknown(a.OF_CALL, site.node))
     if path and word in _EACH_ITS_OWN and gives_several(site, name, word, first):
         return _one_of_several(operands, path)
@@ -338,7 +338,7 @@ def _result_dtype(site: CallSite, name: str, word: str, operands: list[Abstract]
         floating = a.FLOATING if word in LOSSES else a.ANY_DTYPE
         for each in operands:
             given |= (each.dtype | (real_parts(each.dtype) if each.dtype & COMPLEX else 0)) & floating
-    if word in _HALVED and site.asker.oracle is Oracle.PROOF:
+    if word in _HALVED and not site.asker.presumes(Presumption.USAGE):
         given = under_autocast(given)
     if word in ("div", "divide", "true_divide") and "rounding_mode" not in site.given.keywords:
         return divided(given, site.asker.default_dtype(site.node, site.context))
@@ -409,7 +409,7 @@ def subscripted(asker: Asker, owner: Abstract, node: Node, path: Path, context: 
             rank = lower(rank)
         else:
             rank = a.ANY_RANK
-            is_list = each.data == "list" if each.op == SEQUENCE_NODE else asker.oracle is not Oracle.PROOF
+            is_list = each.data == "list" if each.op == SEQUENCE_NODE else asker.presumes(Presumption.USAGE)
             is_copy = value.must(a.SEQUENCE) and is_list
             is_copy = is_copy or (value.must(a.TENSOR) and (not value.rank & 1 or not value.dtype & a.INTEGRAL))
             is_view = False if is_copy else is_view and None

@@ -12,7 +12,7 @@ from torchlint.models.operation_sets import words
 from torchlint.models.tensor_moves import device_value, place_of
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join, of_kind, tensor, unknown
-from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import AnswerRef, LibraryInstanceRef
 
 Row = Callable[[CallSite, Path], Abstract]
@@ -71,7 +71,7 @@ def _loaded(site: CallSite, path: Path) -> Abstract:
     if where is not None and not where.kind & (a.OTHER | a.NONE):
         bits, chosen = place_of(where, site.node)
         origin = chosen or site.node
-    is_proof = site.asker.oracle is Oracle.PROOF  # a parameter may have been saved
+    is_proof = not site.asker.presumes(Presumption.USAGE)  # a parameter may have been saved
     held = Abstract(a.ANY, a.SAFE | a.OF_CALL if is_proof else a.SAFE, bits, grad_from=site.node if is_proof else None)
     return descend(held.but(device_from=origin) if bits & ~a.SAFE else held, path)
 

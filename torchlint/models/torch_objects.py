@@ -15,7 +15,7 @@ from torchlint.models.optimizer_results import is_optimizer, optimizer_made
 from torchlint.models.unknown_results import unknown_call
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join_all, of_kind, tensor
-from torchlint.values.asking import ANY_ELEMENT, CallSite, Oracle, Path
+from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import LibraryInstanceRef
 
 _Transfer = Callable[[CallSite, str, Path], Abstract]
@@ -76,8 +76,9 @@ def _called_with(site: CallSite, _: str, path: Path) -> Abstract:
     if module is None or not module.kind:
         return unknown_call(site, path)
     lent = site.value(1, "parameter_and_buffer_dicts", (ANY_ELEMENT,))
-    if lent is not None and lent.kind == a.TENSOR and lent.grad == a.SAFE and site.asker.oracle is not Oracle.PROOF:
-        module = module.but(grad=a.SAFE, grad_from=None)
+    if lent is not None and lent.kind == a.TENSOR and lent.grad == a.SAFE:
+        is_all = site.asker.presumes(Presumption.USAGE)
+        module = module.but(grad=a.SAFE, grad_from=None) if is_all else module.but(grad=module.grad | a.SAFE)
     return site.asker.call_of(module, site.node, path, site.context)
 
 

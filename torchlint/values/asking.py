@@ -31,7 +31,8 @@ class Oracle(IntEnum):
     CALLERS = 2
     """The join of the project's own calls; as STRICT where there are none."""
     CLAIMED = 3
-    """What a careful reader knows: annotations hold, grad mode is on where nothing switches it off; no name counts."""
+    """What a careful reader knows: annotations hold, methods say what has them, grad mode is on where nothing switches
+    it off; no name counts."""
 
 
 class Presumption(IntEnum):
@@ -55,6 +56,10 @@ class Presumption(IntEnum):
     """Grad mode is on where nobody switches it off; whoever calls a module of others may."""
     ONE_ACCELERATOR = 8
     """Without CUDA there is no accelerator, in a file that names no other."""
+    USAGE = 9
+    """Code is as most is: what ``.to`` is given is a device, what is spread over keywords sets no dtype."""
+    METHOD = 10
+    """What has a method is what has such a method in most code: ``.detach`` a tensor, ``.values`` a dict."""
 
 
 class Asker(Protocol):
