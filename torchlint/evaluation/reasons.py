@@ -121,6 +121,6 @@ def told(node: Node, axis: str, evidence: int, *, is_first: bool) -> str:
     if node.op == PARAM:
         return _ARGUMENT[axis].format(code=code_of(node), function=node.fn.qualified)
     if not is_first:
-        return f"`{code_of(node)}` passes it on"
+        return f"`{code_of(node)}` {'returns it' if node.op == CALL else 'passes it on'}"
     row = _FIRST.get((axis, a.strongest(evidence)), "nothing is known of `{code}`")
     return row.format(code=code_of(node))
