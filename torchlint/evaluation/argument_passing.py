@@ -42,8 +42,18 @@ def _by_oracle(ev: Evaluator, node: Node, formal: FormalParameter, function: Fun
         value = join(value, passed(ev, node, site.call, path, None, site.has_receiver))
     if not value.kind:
         return presumed
+    return _limited(value, presumed) if value.kind & presumed.kind else value
+
+
+def _limited(value: Abstract, presumed: Abstract) -> Abstract:
+    """Return what calls bring as far as it is what the function says: who contradicts that passes something else."""
     kind = value.kind & presumed.kind
-    return value.but(kind=kind) if kind and kind != value.kind else value
+    if not kind & a.CARRIES:
+        return Abstract(kind, 0, presumed.device, presumed.dtype, presumed.rank, value.references)
+    found = value.but(kind=kind, dtype=value.dtype & presumed.dtype or presumed.dtype)
+    if not presumed.may_require_grad and found.may_require_grad:
+        found = found.but(grad=presumed.grad, grad_from=None)
+    return found if presumed.may_be_on_accelerator else found.on_host()
 
 
 def passed(ev: Evaluator, node: Node, call: Node, path: Path, outer: Context | None, has_receiver: bool) -> Abstract:

@@ -74,6 +74,8 @@ def attribute_of(ev: Evaluator, owner: Abstract, word: str, path: Path, at: Node
             value = join(value, found)
     if value.kind and owner.kind != a.ANY:
         return value
+    if word == "data" and owner.kind & (a.OTHER | a.MODULE) and not ev.presumes(Presumption.METHOD):
+        return descent.descend(unknown(a.OF_ATTR, at), path)  # what else has a `data` has anything there
     return join(value, descent.descend(descent.plain_attribute(owner, word, at), path))
 
 

@@ -103,7 +103,7 @@ def _elements(
         if may_be_numbers and not _is_told(each):
             rank = broadcast(rank, own_rank) if rank else own_rank
             continue
-        dtype = promoted(dtype, own, rank, own_rank) if rank else own
+        dtype = promoted(dtype, own, rank, own_rank) if dtype else own
         rank = broadcast(rank, own_rank) if rank else own_rank
     dtype = dtype or a.ANY_DTYPE
     for each in numbers if dtype != a.ANY_DTYPE else ():

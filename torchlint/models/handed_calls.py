@@ -221,7 +221,7 @@ _ROWS: Final[dict[str, _Row]] = {
     "jvp": _Row(0, "func", _inputs), "gradcheck": _Row(0, "func", _inputs), "gradgradcheck": _Row(0, "func", _inputs),
     "vectorize": _Row(0, "pyfunc", _unknown), "apply_along_axis": _Row(0, "func1d", _unknown),
     "tree_map": _Row(0, "func", _elements, True),
-    "apply": _Row(0, "fn", _receiver),
+    "apply": _Row(0, "fn", _unknown),
     "Lambda": _Row(0, "lambd", _unknown), "LambdaLR": _Row(1, "lr_lambda", _unknown),
 }  # fmt: skip
 """By the last word of a function or method: who calls it alike is called alike."""
