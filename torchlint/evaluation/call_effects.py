@@ -50,7 +50,7 @@ def effect(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
     for callee in ev.callees(call, context):
         if node.data is RECEIVER and not _is_of(callee, flat):
             continue
-        found = _left_by(ev, callee, node, path, context, is_tensor=flat.kind == a.TENSOR)
+        found = _left_by(ev, callee, node, path, context, kind=flat.kind)
         if found is None:
             return value
         changed = join(changed, found)
@@ -86,7 +86,7 @@ def _is_of(callee: Callee, owner: Abstract) -> bool:
 
 
 def _left_by(
-    ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None, *, is_tensor: bool
+    ev: Evaluator, callee: Callee, node: Node, path: Path, context: Context | None, *, kind: int
 ) -> Abstract | None:
     """Return what a function leaves of a parameter along a path; None where it does not change it."""
     formal = _parameter(callee, node)
@@ -95,9 +95,7 @@ def _left_by(
     if formal is None or own is None:
         return None
     exits = [*function.returns, *([function.end] if function.end is not None else [])]
-    left = [
-        (each, at) for each in exits for at in _last_states(function, each.names.get(formal.word, own), own, is_tensor)
-    ]
+    left = [(each, at) for each in exits for at in _last_states(function, each.names.get(formal.word, own), own, kind)]
     if all(at is own for _, at in left):
         return None
     inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
@@ -109,15 +107,16 @@ def _left_by(
     return value if value.kind else None
 
 
-def _last_states(function: FunctionGraph, at: Node, own: Node, is_tensor: bool) -> set[Node]:
+def _last_states(function: FunctionGraph, at: Node, own: Node, kind: int) -> set[Node]:
     """Return the last states of a parameter's object, where the name may be bound to another by then."""
     if same_object(at, own):
         return {at}
     changed = {each for each in function.nodes if each.op in _LEAVING and _may_be(each.ins[0], own)}
-    if is_tensor:  # `x += y` changes its memory
+    is_sure = kind == a.TENSOR or not kind & a.TENSOR
+    if kind & a.TENSOR:  # `x += y` changes its memory
         added = (each for each in function.nodes if each.op == OPERATION and str(each.data).endswith("="))
         changed |= {each for each in added if _may_be(each.ins[0], own)}
-    is_sure = bool(changed) and all(each.op != EFFECT and same_object(each.ins[0], own) for each in changed)
+    is_sure = is_sure and bool(changed) and all(each.op != EFFECT and same_object(each.ins[0], own) for each in changed)
     last = changed - {unnarrowed(each.ins[0]) for each in changed}
     return last if is_sure else {own, *last}
 

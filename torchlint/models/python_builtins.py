@@ -74,6 +74,8 @@ def _summed(site: CallSite, path: Path) -> Abstract:
             return element_at(site, source, path)
         return of_kind(a.SEQUENCE | element_at(site, source, ()).kind & a.SIZE)  # a size is what a tuple and it make
     each = element_at(site, source, ())
+    if start is None and each.dtype & a.BOOL:  # it begins with the number 0
+        each = each.but(dtype=each.dtype & ~a.BOOL | a.INT64)
     values = [each.plain(), *([start.plain()] if start is not None else [])]
     if not each.kind:
         return descend(start.plain() if start is not None else AN_INTEGER, path)

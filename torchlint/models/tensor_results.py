@@ -202,6 +202,8 @@ def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract
     made = _told_dtype(site, word, computed).but(rank=rank)
     if word == "where" and len(site.given.positional) == 1:
         made = made.detached().but(dtype=a.INT64)
+    if word == "hinge_embedding_loss":  # of the dtype, and with the gradient, of what the target chooses
+        made = made.but(dtype=a.ANY_DTYPE, grad=made.grad | a.SAFE)
     return shaped(site, made, name, word, path, first)
 
 
@@ -249,7 +251,7 @@ def _operands(site: CallSite, name: str, word: str, owner: Abstract | None) -> l
 
 
 _NO_OPERANDS: Final = words(
-    "dtype device dim axis out requires_grad generator layout pin_memory memory_format keepdim inplace"
+    "dtype device dim axis out requires_grad generator layout pin_memory memory_format keepdim inplace alpha beta"
 )
 
 

@@ -167,7 +167,7 @@ class CallSite:
         found += [
             self._operand(each, False)
             for word, each in self.given.keywords.items()
-            if word not in skipped and word not in ("dtype", "device", "dim", "out")
+            if word not in skipped and word not in ("dtype", "device", "dim", "out", "alpha", "beta")
         ]
         return [each for each in found if each.kind]
 
