@@ -100,16 +100,6 @@ def test_a_submodule_that_appears_counts(project: Path, run: Callable[..., int])
     assert [run("use.py"), run("use.py")] == [0, 1]
 
 
-def test_a_conftest_that_appears_counts(project: Path, run: Callable[..., int]) -> None:
-    (project / "test_it.py").write_text("import torch\n\n\ndef test_w(w):\n    assert w.numpy().sum() == 3\n")
-    assert [run("test_it.py"), run("test_it.py")] == [0, 1]
-    fixture = (
-        "import pytest\nimport torch\n\n\n@pytest.fixture\ndef w():\n    return torch.ones(3, requires_grad=True)\n"
-    )
-    (project / "conftest.py").write_text(fixture)
-    assert [run("test_it.py"), run("test_it.py")] == [0, 1]
-
-
 def test_the_edges_of_the_project_count(project: Path, run: Callable[..., int]) -> None:
     inner = project / "inner"
     inner.mkdir()

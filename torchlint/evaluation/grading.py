@@ -41,7 +41,7 @@ def missing(value: Abstract, mode: int) -> Missing:
 def _shown_by_tests(value: Abstract, function: FunctionGraph) -> Abstract:
     """Return a value of a file of tests with the evidence alone that begins in this file."""
     grad = value.grad & (_STRONG | a.SAFE) if _is_in(value.grad_from, function) else a.SAFE
-    device = value.device & (_STRONG | a.SAFE) if _is_in(value.device_from, function) else a.SAFE
+    device = value.device & (_STRONG | a.OPTION | a.SAFE) if _is_in(value.device_from, function) else a.SAFE
     return value.but(grad=grad, device=device)
 
 
