@@ -69,14 +69,16 @@ def _compared(ev: Evaluator, node: Node, context: Context | None) -> bool | None
         if value.kind == NONE or yes is None:
             return yes
         return not yes if value.kind and not value.kind & NONE else None
-    wanted = _constants(ev.value(right, (), context))
-    known = _constants(ev.value(left, (), context)) if wanted else ()
+    known = _constants(ev.value(left, (), context))
+    wanted = _constants(ev.value(right, (), context)) if known else ()
     found = {_outcome(operator, one, two) for one in known for two in wanted}
     return found.pop() if len(found) == 1 else None
 
 
 def _constants(value: Abstract) -> tuple[object, ...]:
     """Return the constants that a value is one of; nothing where it may be something else."""
+    if not value.references:
+        return ()
     found = tuple(each.value for each in value.references if isinstance(each, ConstantRef))
     return found if len(found) == len(value.references) and value.must(NUMBER | STRING) else ()
 
