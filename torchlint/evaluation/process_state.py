@@ -192,6 +192,8 @@ def _by_project(ev: Evaluator, decorator: Node, function: FunctionGraph) -> Abst
             inner = ev.enter(None, reference.function, None, None, reference.context)
             for call in lower(reference.function).calls:
                 if call.state is not None and any(e.function is function for e in ev.callees(call, inner)):
+                    if call.state.grad.op == ENTRY:  # it leaves the mode of whoever calls it
+                        return None
                     return ev.value(call.state.grad, (), inner)
     return None
 

@@ -116,7 +116,7 @@ def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     found = ev.returned_by_method(flat, "__getitem__", node, path, context)
     if found is not None:
         return found
-    if any(isinstance(each, LibraryRef) for each in flat.references):
+    if any(isinstance(each, LibraryRef | ClassRef) for each in flat.references):  # of a generic class
         return flat
     step = selector(key)
     value = ev.value(owner, (step, *path), context)
@@ -141,7 +141,9 @@ def element(ev: Evaluator, node: Node, path: Path, context: Context | None) -> A
 def elements(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a path leads to from what iterating over a node gives."""
     flat = ev.value(node, (), context)
-    found = ev.returned_by_method(flat, "__iter__", node, (ANY_ELEMENT, *path), context)
+    found = ev.returned_by_method(flat, "__next__", node, path, context)
+    if found is None:
+        found = ev.returned_by_method(flat, "__iter__", node, (ANY_ELEMENT, *path), context)
     if found is None:
         found = ev.returned_by_method(flat, "__getitem__", node, path, context)
     value = ev.value(node, (ANY_ELEMENT, *path), context) if found is None else found

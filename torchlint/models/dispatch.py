@@ -259,7 +259,7 @@ _DISTINCT: Final = frozenset(
 )
 """Methods by which code says that something is a tensor."""
 _MOVES: Final = frozenset("cpu cuda to type xpu npu mps".split()) | frozenset(CASTS)
-_OF_TEXTS: Final = frozenset("format join strip lower upper encode decode".split())
+_OF_TEXTS: Final = frozenset("format join strip lower upper decode".split())
 _GIVING_ITSELF: Final = frozenset("eval train share_memory".split())
 _GIVING_NUMBERS: Final = frozenset("item data_ptr dim numel nelement get_device".split())
 _NO_CARRIER: Final = a.TENSOR | a.ARRAY | a.SEQUENCE | a.OTHER | a.MODULE

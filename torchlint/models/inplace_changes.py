@@ -85,6 +85,9 @@ def changed(asker: Asker, before: Abstract, word: str, node: Node, path: Path, c
         return asker.value(source, path, context)
     if before.kind == a.TENSOR:
         return descend(after_method(site, before, word), path)
+    is_member = bool(path) and not str(path[0]).startswith(".")
+    if before.kind == a.MODULE and is_member and (member := asker.value(source, path, context)).kind == a.MODULE:
+        return _module_after(site, member, word)
     after = before
     if modules:
         after = _module_after(site, before, word)
