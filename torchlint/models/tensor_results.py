@@ -148,6 +148,8 @@ def torch_function(site: CallSite, name: str, path: Path) -> Abstract:
         owner = site.value(0, "self")
         if owner is not None and owner.kind & a.TENSOR:
             return tensor_method(_UnboundSite(site), owner.but(kind=a.TENSOR), name[len(_METHOD_OF_CLASS) :], path)
+    if site.is_waiting():
+        return a.BOTTOM
     row = torch_functions.row(name)
     if row is not None:
         return row(site, path)
@@ -175,6 +177,8 @@ _CANONICAL: Final = {
 # ---------------------------------------------------------------------- operations as they were measured
 def _operation(site: CallSite, name: str, word: str, path: Path, owner: Abstract | None) -> Abstract:
     """Return what a path leads to in the result of an operation; ``owner`` is the tensor where it is a method."""
+    if site.is_waiting():
+        return a.BOTTOM
     first = 0 if owner is not None else 1
     is_numeric = word in _NUMBERS_TOO or (name not in FUNCTIONS and name not in METHODS)
     operands = [each for each in _operands(site, name, word, owner) if each.kind & (a.TENSOR | a.ARRAY) or is_numeric]

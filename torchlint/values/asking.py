@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final, Protocol
 
 from torchlint.semantic.graph import ATTR, CallArguments, ClassGraph, Node
+from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.values.abstract import SEQUENCE, TENSOR, Abstract
 from torchlint.values.contexts import Context
 
@@ -153,6 +154,11 @@ class CallSite:
         """Return the value of an argument; None where it is not given."""
         found = self.argument(position, word)
         return self.asker.value(found, path, self.context) if found is not None else None
+
+    def is_waiting(self) -> bool:
+        """Whether an argument, or a member of one that is written out, has no value: not yet, or never."""
+        given = [each for node in self.given.positional for each in (node.ins if node.op == DISPLAY else (node,))]
+        return not all(self.asker.value(each, (), self.context).kind for each in given)
 
     def operands(self, skipped: frozenset[str] = frozenset(), first: int = 0) -> list[Abstract]:
         """Return the values that are handed over, those in lists too; ``skipped`` are positions and keywords left out.
