@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from torchlint.diagnostics.model import Confidence  # noqa: E402
-from torchlint.evaluation.judged_conversions import judge  # noqa: E402
+from torchlint.evaluation.judged_conversions import judge_value  # noqa: E402
 from torchlint.evaluation.oracles import Oracles  # noqa: E402
 from torchlint.models.library_rows import OTHER_FRAMEWORKS  # noqa: E402
 from torchlint.semantic.graph import Node  # noqa: E402
@@ -47,7 +47,7 @@ class Judge:
                 yield found
 
     def _judge(self, file: ModuleGraph, call: ast.Call, node: Node) -> dict[str, object] | None:
-        found = judge(self.oracles, node)
+        found = judge_value(self.oracles, node.ins[0].ins[0], node)
         if found is None or (not found.is_tensor and _is_of_another(file, call)):
             return None
         code = "TNS101" if found.detach and found.has_source_of_grad else "TNS102"

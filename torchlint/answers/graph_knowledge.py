@@ -452,7 +452,10 @@ class GraphKnowledge(CheckedFile):
     def judged(self, converted: ast.expr, at: ast.expr) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
         node, place = self._node(converted), self._node(at)
-        found = judge_value(self._graph[0], node, place) if node is not None and place is not None else None
+        if node is None or place is None:
+            return None
+        is_of_host = self.is_program and not self.speaks_of_accelerators
+        found = judge_value(self._graph[0], node, place, is_of_host=is_of_host)
         if found is None:
             return None
         return JudgedConversion(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import reasons
 from torchlint.facts.callers import Asked
-from torchlint.facts.value import Device, Dtype, Grad, Kind, Reason, Value
+from torchlint.facts.value import OWN, Device, Dtype, Grad, Kind, Reason, Value
 from torchlint.models.tensor_moves import place_of
-from torchlint.semantic.graph import PI, SEQUENCE, Node
+from torchlint.semantic.graph import PARAM, PI, SEQUENCE, FormalParameter, Node
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, Path
 from torchlint.values.references import (
@@ -24,6 +25,7 @@ from torchlint.values.references import (
 
 if TYPE_CHECKING:
     from torchlint.answers.graph_knowledge import GraphKnowledge
+    from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.values.abstract import Abstract
 
 ATTACHED: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
@@ -32,6 +34,7 @@ ON_ACCELERATOR: Final = a.SURE | a.MODULE_OUT | a.OPTION
 """Evidence by which something is on an accelerator."""
 _MOST_ITEMS: Final = 12
 _CLAIMED: Final = "an annotation or a name says so"
+_ANNOTATED: Final = "callers may break the annotation"
 
 
 class GraphValue(Value):
@@ -45,7 +48,7 @@ class GraphValue(Value):
         self._home, self._node, self._path, self._above = home, node, path, said
         put(self, "kind", Kind(said.kind))
         flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
-        put(self, "claimed", _CLAIMED if proof.kind & ~said.kind & ~flag else "")
+        put(self, "claimed", _claim(node) if proof.kind & ~said.kind & ~flag else "")
         sure = said if self.claimed else proof
         if said.grad <= a.SAFE:
             said = said.but(grad=said.grad | sure.grad)
@@ -109,6 +112,14 @@ class GraphValue(Value):
         return self._home.reason(self._node, reasons.DEVICE) if not self._path else None
 
 
+def _claim(node: Node) -> str:
+    """Say as a clause what a kind rests on that is not proven."""
+    while node.op == PI:
+        node = node.ins[0]
+    is_annotated = node.op == PARAM and isinstance(node.data, FormalParameter) and node.data.annotation is not None
+    return _ANNOTATED if is_annotated else _CLAIMED
+
+
 def evidence_of(value: Abstract, asked_for: Asked) -> int:
     """Return what speaks for a value being what is asked for."""
     if asked_for is Asked.NETWORK:
@@ -155,10 +166,16 @@ def _name(reference: Reference) -> str:
         case LibraryRef(name):
             return name
         case FunctionRef(function) | MethodRef(function):
-            return f"{function.file.path}.{function.qualified}"
+            return _own_name(function.file, function.qualified)
         case ClassRef(cls):
-            return f"{cls.file.path}.{cls.name}"
+            return _own_name(cls.file, cls.name)
     return ""
+
+
+def _own_name(file: ModuleGraph, word: str) -> str:
+    """Name a thing of the project by its file: ``here.package.module.word``."""
+    place = file.path.removeprefix(file.program.root).removesuffix(".py").strip("/\\")
+    return f"{OWN}{place.replace(os.sep, '.')}.{word}"
 
 
 def _class_name(reference: Reference) -> str:
@@ -166,5 +183,5 @@ def _class_name(reference: Reference) -> str:
         case LibraryInstanceRef(name):
             return name.replace("torch.nn.parameter.", "torch.nn.")
         case InstanceRef(cls):
-            return f"{cls.file.path}.{cls.name}"
+            return _own_name(cls.file, cls.name)
     return ""

@@ -62,13 +62,13 @@ class ConversionJudgement:
         return max(each for each in (self.of_grad, self.of_device) if each is not None)
 
 
-def judge(oracles: Oracles, call: Node) -> ConversionJudgement | None:
-    """Judge a call of a method that copies to the host; None where it is never reached, or proven to work."""
-    return judge_value(oracles, call.ins[0].ins[0], call)
+def judge_value(
+    oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool = False
+) -> ConversionJudgement | None:
+    """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work.
 
-
-def judge_value(oracles: Oracles, converted: Node, at: Node) -> ConversionJudgement | None:
-    """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work."""
+    ``is_of_host``: the file is a whole program that speaks of no device, so what begins in it stays on the host.
+    """
     strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
     value, mode = a.unknown(a.OF_ATTR, converted), ON | OFF
     is_followed = False
@@ -80,6 +80,8 @@ def judge_value(oracles: Oracles, converted: Node, at: Node) -> ConversionJudgem
     if not any(grading.missing(value, mode)):
         return None
     by_calls, modes, is_called = _brought(callers, at, converted, value, mode)
+    if is_of_host and all(_begins_here(each.device_from, at) for each in (value, by_calls)):
+        value, by_calls = value.but(device=a.SAFE), by_calls.but(device=a.SAFE)
     levels = grading.grade(
         value, mode, by_calls, modes, at.fn, is_called=is_called, has_written_cpu=_has_written_cpu(converted)
     )
@@ -97,6 +99,10 @@ def judge_value(oracles: Oracles, converted: Node, at: Node) -> ConversionJudgem
         (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)),
         is_called and not there,
     )
+
+
+def _begins_here(origin: Node | None, at: Node) -> bool:
+    return origin is None or origin.fn.file is at.fn.file
 
 
 def _brought(callers: Evaluator, at: Node, converted: Node, value: Abstract, mode: int) -> tuple[Abstract, int, bool]:

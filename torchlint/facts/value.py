@@ -69,6 +69,8 @@ class Kind(Bits):
 
 
 ANY: Final = Kind(4095)
+OWN: Final = "here."
+"""How the names of the project's own functions and classes begin: ``here.package.module.word``."""
 
 
 class Grad(Bits):
@@ -165,7 +167,7 @@ class Value:
     rank: int | None = None
     """The number of dimensions where known; 0 for a loss or another full reduction."""
     names: frozenset[str] = frozenset()
-    """What this may be by name: ``torch.FloatTensor``, ``numpy.asarray``, ``project.module.function``."""
+    """What this may be by name: ``torch.FloatTensor``, ``numpy.asarray``, ``here.module.function``."""
     instance: frozenset[str] = frozenset()
     """The names of the classes this may be an object of."""
     const: object = None

@@ -18,7 +18,7 @@ from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
-from torchlint.facts.value import ABSENT, ANY, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
 from torchlint.models.network_words import GIVING_ITSELF, MODEL_WORD

@@ -7,12 +7,14 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torchlint.source.notebook import SUFFIX
 from torchlint.source.project_root import Homes
 from torchlint.syntax.ast_index import AstIndex
 from torchlint.texts import frameworks
 from torchlint.texts.device_names import says_accelerator
 from torchlint.texts.imports import imported_modules
 from torchlint.texts.module_files import Imports, Location, is_test
+from torchlint.texts.program_files import is_guarded, is_in_package, runs_itself
 from torchlint.texts.project_view import ProjectView
 
 if TYPE_CHECKING:
@@ -104,6 +106,17 @@ class CheckedFile:
     def is_test(self) -> bool:
         """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
         return is_test(self.path if self.path is not None else self.index.source.path)
+
+    @cached_property
+    def is_program(self) -> bool:
+        """Whether the file is run and not imported: a notebook, or a script that lies in no package."""
+        if self.index.source.path.endswith(SUFFIX):
+            return True
+        if self.place is not None:  # what the folder says rests on this
+            self.shape(os.path.join(os.path.dirname(self.place.path), "__init__"))
+        path = self.place.path if self.place is not None else self.index.source.path
+        is_script = is_guarded(self.index.tree) or runs_itself(self.index.tree)
+        return is_script and not is_in_package(path)
 
     @cached_property
     def speaks_of_accelerators(self) -> bool:

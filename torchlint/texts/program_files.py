@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 
-from torchlint.syntax.ast_index import FUNCTIONS, AstIndex
+from torchlint.syntax.ast_index import FUNCTIONS
 from torchlint.syntax.places import root_of_name, word_of
 
 
@@ -22,7 +22,7 @@ def is_in_package(path: str) -> bool:
     return os.path.isfile(os.path.join(os.path.dirname(path), "__init__.py"))
 
 
-def runs_itself(_: AstIndex, tree: ast.Module) -> bool:
+def runs_itself(tree: ast.Module) -> bool:
     """Whether a module runs what it defines when it is read: ``main()``, ``print(train(args))``, ``net(x).backward()``.
 
     What is only kept, as in ``LIMITS = limits()``, and what decorates is done by modules that others import, too.

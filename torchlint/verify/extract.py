@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Edit
-from torchlint.facts.value import Kind, Value
+from torchlint.facts.value import OWN, Kind, Value
 from torchlint.verify import allowed
 from torchlint.verify.reading import FileText, RefusedError, form
 
@@ -139,7 +139,7 @@ class Cutter:
         (name, *others) = sorted(value.names)
         unknown = [each for each in value.names if not allowed.callable_name(each)]
         if unknown or others:
-            raise RefusedError(f"`{min(unknown or value.names).removeprefix('here.')}` is not on the list")
+            raise RefusedError(f"`{min(unknown or value.names).removeprefix(OWN)}` is not on the list")
         return dotted(name)
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.rules.api import FileContext, parameters
+from torchlint.rules.api import OWN, FileContext, parameters
 from torchlint.rules.evidence.aliasing import held_alone, names_within
 from torchlint.rules.evidence.called_definitions import bind
 from torchlint.rules.evidence.calls_in_sight import called_in_sight
@@ -28,7 +28,7 @@ _SAME_MEMORY = frozenset(
 )
 """Attributes and methods of a tensor whose result shares its memory, or may."""
 
-_MAY_WRITE = ("here.", "mpi4py.")
+_MAY_WRITE = (OWN, "mpi4py.")
 """How the names of functions begin that may write into what they are given: of the project's other files, of MPI."""
 
 
