@@ -11,15 +11,16 @@ import pytest
 
 from torchlint.evaluation.evaluator import Evaluator
 from torchlint.evaluation.oracles import Oracles
-from torchlint.semantic.graph import FunctionGraph, Node
+from torchlint.semantic.graph import OPERATION, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.module_graph import ModuleGraph
 from torchlint.semantic.program import Program
-from torchlint.values.abstract import Abstract
+from torchlint.values.abstract import TENSOR, Abstract
+from torchlint.values.asking import Oracle
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted((FIXTURES / "rules").rglob("*.py"))
-STRIDE = 12
+STRIDE = 4
 """Every so many of the fixtures are asked of everything in them; the nightly run asks all."""
 
 
@@ -51,6 +52,12 @@ def lacks(wide: Abstract, narrow: Abstract) -> str:
     return "dtype" if narrow.dtype & ~wide.dtype else ""
 
 
+def has_doubtful_operand(oracles: Oracles, node: Node) -> bool:
+    """Whether an operand is a number as likely as a tensor, until a call shows that it is one."""
+    given = [oracles.strict.ask(each) for each in node.ins] if node.op == OPERATION else []
+    return any(each is not None and each.kind & TENSOR and each.kind != TENSOR for each in given)
+
+
 @pytest.mark.parametrize("path", FILES[::STRIDE], ids=lambda each: f"{each.parent.name}-{each.stem}")
 def test_what_callers_bring_is_possible_and_what_is_strictly_possible_too(path: Path) -> None:
     oracles, file = opened(path)
@@ -61,7 +68,8 @@ def test_what_callers_bring_is_possible_and_what_is_strictly_possible_too(path: 
         for (above, wide), (below, narrow) in itertools.pairwise(told):
             assert wide is not None
             assert narrow is not None
-            if axis := lacks(wide, narrow):
+            axis = lacks(wide, narrow)
+            if axis and not (below is Oracle.CALLERS and has_doubtful_operand(oracles, node)):
                 wrong.append(f"{above.name}, {below.name}: {axis} of {node}")
     assert wrong == []
 

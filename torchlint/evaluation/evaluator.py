@@ -193,6 +193,11 @@ class Evaluator:
             self._evaluate_chain(node, path, context)
         return self._compute(key)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something that was just asked for rests on a value that is being computed: it may still grow."""
+        return self._low < _INFINITE
+
     def _evaluate_chain(self, node: Node, path: Path, context: Context | None) -> None:
         chain, below = [], node.ins[0]
         while below.op in _CHAINED and (key := (below, path, context)) not in self._done:

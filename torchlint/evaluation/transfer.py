@@ -124,7 +124,7 @@ def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
         value = ev.value(owner, (ANY_ELEMENT, *path), context)
     if value.kind or not flat.kind or (path and ev.value(owner, (ANY_ELEMENT,), context).kind):
         return value
-    return unknown(a.OF_ATTR, node)
+    return value if ev.is_waiting else unknown(a.OF_ATTR, node)
 
 
 def element(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
