@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.expected_differences import hold
 from tests.observed import Rows, faults, lacks_accelerator, quiet
 from tests.observed import revealed as rows_of
 from tests.projects import analysed
@@ -56,7 +57,7 @@ ALL = [each for path in FILES for each in revealed(path)]
 def test_what_a_careful_reader_knows(case: Revealed) -> None:
     value = of_project(case.path).value(case.node)
     wrong = disagreements(value, case.expected)
-    assert not wrong, f"{ast.unparse(case.node)}  # {case.expected}\nis {spelled(value)}"
+    hold(str(case), wrong, f"{ast.unparse(case.node)}  # {case.expected}\nis {spelled(value)}")
 
 
 PRESUMED = [each for path in FILES if "; presumed: " in path.read_text() for each in presumed(path)]
@@ -65,7 +66,7 @@ PRESUMED = [each for path in FILES if "; presumed: " in path.read_text() for eac
 @pytest.mark.parametrize("case", PRESUMED, ids=str)
 def test_what_is_presumed_of_calls(case: Revealed) -> None:
     value = of_project(case.path).presuming.value(case.node)
-    assert not disagreements(value, case.expected), spelled(value)
+    hold(f"{case} presumed", disagreements(value, case.expected), spelled(value))
 
 
 def test_there_are_enough_cases() -> None:

@@ -299,7 +299,17 @@ def _by_star(
             return BOTTOM if ev.presumes(Presumption.KEPT) else descent.descend(unknown(a.OF_ATTR), path)
         return dispatch.named(f"{module}.{word}") if module.startswith("torch") else BOTTOM
     other = ev.program.at(base)
-    return ev.value(other.export(word), path) if other is not None and other is not file else BOTTOM
+    is_given = other is not None and other is not file and _is_for_stars(other, word)
+    return ev.value(other.export(word), path) if other is not None and is_given else BOTTOM
+
+
+def _is_for_stars(file: ModuleGraph, word: str) -> bool:
+    """Whether a star import gives a name of a module: what ``__all__`` lists, else what begins with no underscore."""
+    listed = lower(file.body).definitions.get("__all__")
+    if not listed:
+        return word[:1] != "_"
+    is_written_out = len(listed) == 1 and listed[0].op == g.SEQUENCE and all(e.op == g.CONST for e in listed[0].ins)
+    return not is_written_out or any(each.data == word for each in listed[0].ins)
 
 
 def free(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:

@@ -269,10 +269,11 @@ def _tokens(site: CallSite, path: Path) -> Abstract:
     if not site.asker.presumes(Presumption.KEPT):
         return unknown_call(site, path)
     asked = bool(site.given.spread) or "return_tensors" in site.given.keywords
-    kind = a.ANY & ~a.MODULE if asked else a.ANY & ~(a.MODULE | a.TENSOR)
-    return descend(
-        Abstract(kind, a.SAFE, a.SAFE) if asked else of_kind(a.OTHER | a.SEQUENCE | a.NUMBER | a.STRING), path
-    )
+    if not asked:
+        return descend(of_kind(a.OTHER | a.SEQUENCE | a.NUMBER | a.STRING), path)
+    wanted = site.value(None, "device")
+    place, origin = place_of(wanted, site.node) if wanted is not None and wanted.kind != a.NONE else (a.SAFE, None)
+    return descend(Abstract(a.ANY & ~a.MODULE, a.SAFE, place, device_from=origin), path)
 
 
 def library_method(
