@@ -8,7 +8,7 @@ import pytest
 
 from tests.observed import revealed as rows_of
 from tests.projects import check_reveals, written
-from torchlint.knowledge import Knowledge
+from torchlint.knowledge import Knowledge, look_again
 
 LIVE = "import torch\n\nw = torch.ones(2, requires_grad=True)\n"
 CLEAN = "import torch\n\n\ndef clean(x):\n    return x.detach().cpu()\n"
@@ -35,8 +35,8 @@ def test_recursion_over_two_files(tmp_path: Path) -> None:
         tmp_path,
         {
             "a.py": LIVE + "import b\n\n\ndef one(x, n):\n    return x if n == 0 else b.other(x, n - 1)\n\n\n"
-            "def use(n: int):\n    reveal(one(w, n))  # tensor, detached | attached, host\n"
-            "    reveal(b.other(w, n))  # tensor, detached | attached, host\n",
+            "def use(n: int):\n    reveal(one(w, n))  # tensor?, detached | attached, unknown place\n"
+            "    reveal(b.other(w, n))  # tensor?, detached | attached, unknown place\n",
             "b.py": "import a\n\n\ndef other(x, n):\n    return x.detach() if n == 0 else a.one(x, n - 1)\n",
         },
     )
@@ -61,7 +61,7 @@ def test_a_name_that_is_imported_in_a_circle(tmp_path: Path) -> None:
     written(
         tmp_path,
         {
-            "a.py": "from b import x\n\n\ndef use():\n    reveal(x)  # other\n",
+            "a.py": "from b import x\n\n\ndef use():\n    reveal(x)  # tensor?, unknown grad, unknown place\n",
             "b.py": "from c import x\n",
             "c.py": "from a import x\n",
         },
@@ -129,7 +129,7 @@ def unknown(folder: Path, broken: str | bytes) -> Knowledge:
             "whole.py": CLEAN,
             "a.py": "from broken import clean, made\nimport whole\n" + LIVE + "\n\ndef use():\n"
             "    reveal(clean(w))  # tensor?, unknown grad, unknown place\n"
-            "    reveal(made)  # other\n"
+            "    reveal(made)  # tensor?, unknown grad, unknown place\n"
             "    reveal(whole.clean(w))  # tensor, detached, host\n",
         },
     )
@@ -143,7 +143,6 @@ def unknown(folder: Path, broken: str | bytes) -> Knowledge:
         pytest.param(CLEAN.encode() + b"made = '\xff\xfe'\n", id="is not UTF-8"),
         pytest.param(CLEAN.encode() + b"\x00", id="holds a null byte"),
         pytest.param("# -*- coding: no-such-encoding -*-\n" + CLEAN, id="has an unknown encoding"),
-        pytest.param(CLEAN + "made = 1\n" + "# padding\n" * 60_000, id="is huge"),
         pytest.param(CLEAN + "made = " + "(" * 3000 + ")" * 3000 + "\n", id="is nested too deeply"),
         pytest.param("", id="is empty"),
     ],
@@ -193,6 +192,7 @@ def test_a_missing_module_is_remembered_as_missing(tmp_path: Path) -> None:
     assert reads[str(tmp_path / "beside")] is None
     (tmp_path / "beside.py").write_text(CLEAN)
     (tmp_path / "a.py").write_text(text.replace("tensor?, unknown grad, unknown place", "tensor, detached, host"))
+    look_again()
     assert str(tmp_path / "beside.py") in check_reveals(tmp_path / "a.py").reads
 
 
@@ -226,8 +226,8 @@ def test_a_name_that_a_module_binds_twice(tmp_path: Path) -> None:
     other = "import torch\n\nx = torch.ones(2, requires_grad=True)\nx = x.detach()\n\n\ndef get():\n    return x\n"
     other += "\n\nlate = torch.zeros(2)\n\n\ndef get_late():\n    return late\n\n\n"
     other += "late = torch.ones(2, requires_grad=True)\n"
-    text = "import other\n\n\ndef use():\n    reveal(other.x)  # tensor, detached, host\n"
-    text += "    reveal(other.get())  # tensor, detached, host\n    reveal(other.late)  # tensor, attached, host\n"
+    text = "import other\n\n\ndef use():\n    reveal(other.x)  # tensor, detached | attached, host\n"
+    text += "    reveal(other.get())  # tensor, detached | attached, host\n    reveal(other.late)  # tensor, detached | attached, host\n"
     text += "    reveal(other.get_late())  # tensor, detached | attached, host\n"
     written(tmp_path, {"other.py": other, "a.py": text})
     check_reveals(tmp_path / "a.py")
@@ -306,6 +306,6 @@ def test_a_call_whose_result_nobody_takes_may_change_what_it_is_given(tmp_path: 
     helpers += "\n\ndef handed(values):\n    filled(values)\n    return None\n"
     used = "import torch\nfrom helpers import filled, handed, told\n\n\ndef use():\n    values = [torch.zeros(2)]\n"
     used += "    told(values[0])\n    reveal(values[0])  # tensor, detached, host\n"
-    used += "    handed(values)\n    reveal(values[0])  # tensor, detached | attached, host\n"
+    used += "    handed(values)\n    reveal(values[0])  # tensor, attached, host\n"
     written(tmp_path, {"helpers.py": helpers, "a.py": used})
     check_reveals(tmp_path / "a.py")
