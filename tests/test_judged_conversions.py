@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.evaluation.judged_conversions import judge
+from torchlint.evaluation.judged_conversions import judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.semantic.program import Program
 
@@ -23,7 +23,7 @@ def judged(folder: Path, code: str) -> list[str]:
     for written in file.calls["numpy"]:
         node = file.node_of_call(written)
         assert node is not None and isinstance(written.node, ast.Call)
-        found = judge(oracles, node)
+        found = judge_value(oracles, node.ins[0].ins[0], node)
         halves = {"detach": found.of_grad, "cpu": found.of_device} if found is not None else {}
         words = [f"{half} {level.name.lower()}" for half, level in halves.items() if isinstance(level, Confidence)]
         said.append(", ".join(words) or "works")
