@@ -19,6 +19,7 @@ from torchlint.cli.arguments import parser_of
 from torchlint.config import Config
 from torchlint.config.options import IN_FILES, OUTPUT_FORMATS
 from torchlint.config.selectors import DEFAULT_CODES
+from torchlint.diagnostics.model import Confidence
 from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_docs import page, summary
 from torchlint.diagnostics.rule_metadata import RuleMetadata
@@ -157,7 +158,8 @@ def test_a_page_shows_each_severity_by_a_line_that_has_it(entry: RuleMetadata) -
     assert block
     lines = enumerate(block[1].splitlines(), 1)
     shown = {number: said[1].split(", ") for number, line in lines if (said := _SAID.search(line))}
-    result = check_bytes("/alone/page.py", block[1].encode(), Config(select=(entry.code,)))
+    config = Config(select=(entry.code,), min_confidence=Confidence.UNPROVEN)
+    result = check_bytes("/alone/page.py", block[1].encode(), config)
     assert result.source
     found: dict[int, list[str]] = {}
     for each in result.findings:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from torchlint.diagnostics.model import Settings
     from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
+    from torchlint.facts.conversions import JudgedConversion
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -94,6 +95,9 @@ class Knowledge(Protocol):
     @property
     def is_test(self) -> bool:
         """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
+
+    def judged(self, converted: ast.expr, at: ast.expr) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

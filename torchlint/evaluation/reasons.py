@@ -105,7 +105,7 @@ _FIRST: Final = {
     (DEVICE, a.MODULE_OUT): "`{code}` is where its module is, which may have been moved",
     (DEVICE, a.OPTION): "`{code}` is on a device that is chosen at run time",
     (DEVICE, a.OF_MODE): "`{code}` is on a device that bears the host's name",
-    (DEVICE, a.OF_MODEL): "`{code}` is where its network is",
+    (DEVICE, a.OF_MODEL): "`{code}` is where its network is, which may be an accelerator",
     (DEVICE, a.OF_CLASS): "`{code}` may have been moved with its object",
     (DEVICE, a.OF_CALL): "`{code}` may give a tensor on an accelerator",
 }

@@ -34,3 +34,6 @@ class JudgedConversion:
 
 NOT_JUDGED: Final = JudgedConversion(None, None, False, False, False, (), False)
 """A conversion of which nothing is known, or that is proven to work and reported by its letter alone."""
+
+UNREAD: Final = JudgedConversion(Confidence.UNPROVEN, Confidence.UNPROVEN, False, False, False, (), False)
+"""A conversion in code that is newer than the running Python: nothing excludes that both halves are missing."""

@@ -17,7 +17,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
-from torchlint.facts.conversions import NOT_JUDGED, JudgedConversion
+from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
@@ -343,11 +343,10 @@ class FileContext:
 
     def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+        if not self.is_parsed:
+            return UNREAD
         node, place = self._expression(converted), self._expression(at)
-        if node is None or place is None:
-            return None
-        told: JudgedConversion | None = self._analysis.judged(node, place)  # type: ignore[attr-defined]
-        return told
+        return None if node is None or place is None else self._analysis.judged(node, place)
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""
@@ -443,8 +442,8 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 __all__ = [
     "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "SCOPES",
-    "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN",
+    "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
     "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",

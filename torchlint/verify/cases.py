@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from torchlint.config import Config
-from torchlint.diagnostics.model import Applicability, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, Settings
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_docs import page
 from torchlint.linter.engine import fix_bytes
@@ -61,7 +61,8 @@ def repaired(case: Case, unsafe: bool = False, target: Target = None) -> str:
 
     ``target`` is the oldest torch that the code must run on, as ``(1, 13)``; None where it is not known.
     """
-    config = replace(Config(settings=Settings(target_torch=target)), select=(case.code,), unsafe_fixes=unsafe)
+    settings = Settings(target_torch=target)
+    config = Config(settings=settings, select=(case.code,), unsafe_fixes=unsafe, min_confidence=Confidence.UNPROVEN)
     return fix_bytes("<case>", case.text.encode(), config).raw.decode()
 
 

@@ -164,7 +164,7 @@ def _may_be_torch(call: cst.Call, receiver: cst.BaseExpression, value: Value, co
     place = context.python(receiver)
     if not isinstance(place, ast.expr) or not value.may(Kind.TENSOR):
         return False
-    if value.must(CONVERTS):
+    if value.must(CONVERTS) and (context.works_with_torch or not value.claimed):
         return True
     match context.parent(call):
         case cst.Attribute(attr=cst.Name(value="decode")):  # the bytes of a TensorFlow string

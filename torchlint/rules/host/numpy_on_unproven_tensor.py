@@ -32,10 +32,10 @@ def to_list(scores: torch.Tensor):
 
 ## Severity
 
-A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy where it works
-as the code stands: where the copy to the host is there and nothing in sight requires grad, since a tensor that requires
-grad fails on every machine and would have been noticed; and where all calls in the project hand over what converts, so
-that only other callers would meet the error.
+A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy, and `unproven`,
+so that only `--min-confidence unproven` shows it, where it works as the code stands: where the copy to the host is
+there and nothing in sight requires grad, since a tensor that requires grad fails on every machine and would have been
+noticed; and where all calls in the project hand over what converts, so that only other callers would meet the error.
 
 ```python
 import torch
