@@ -227,7 +227,8 @@ def test_a_name_that_a_module_binds_twice(tmp_path: Path) -> None:
     other += "\n\nlate = torch.zeros(2)\n\n\ndef get_late():\n    return late\n\n\n"
     other += "late = torch.ones(2, requires_grad=True)\n"
     text = "import other\n\n\ndef use():\n    reveal(other.x)  # tensor, detached | attached, host\n"
-    text += "    reveal(other.get())  # tensor, detached | attached, host\n    reveal(other.late)  # tensor, detached | attached, host\n"
+    text += "    reveal(other.get())  # tensor, detached | attached, host\n"
+    text += "    reveal(other.late)  # tensor, detached | attached, host\n"
     text += "    reveal(other.get_late())  # tensor, detached | attached, host\n"
     written(tmp_path, {"other.py": other, "a.py": text})
     check_reveals(tmp_path / "a.py")

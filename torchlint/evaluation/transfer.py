@@ -141,6 +141,8 @@ def element(ev: Evaluator, node: Node, path: Path, context: Context | None) -> A
 def elements(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
     """Return what a path leads to from what iterating over a node gives."""
     flat = ev.value(node, (), context)
+    if flat.kind == a.TENSOR:
+        return tensor_results.tensor_element(flat, path, 0)
     found = ev.returned_by_method(flat, "__next__", node, path, context)
     if found is None:
         found = ev.returned_by_method(flat, "__iter__", node, (ANY_ELEMENT, *path), context)
