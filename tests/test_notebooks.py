@@ -57,7 +57,7 @@ def test_what_a_later_cell_does_is_not_known_in_an_earlier_one(torchlint: Progra
 def test_steps_name_the_cell(torchlint: Program, tmp_path: Path) -> None:
     write(tmp_path, text("t"), code(SETUP), code(HIT))
     (told,) = json.loads(torchlint("--output-format", "json", "a.ipynb").stdout)
-    assert told["why"] == ["`torch.ones(3, requires_grad=True)` asks for requires_grad, cell 2, line 3"]
+    assert told["why"] == ["`torch.ones(3, requires_grad=True)` requires grad, cell 2, line 3"]
 
 
 def test_steps_into_another_file_keep_its_lines(torchlint: Program, tmp_path: Path) -> None:

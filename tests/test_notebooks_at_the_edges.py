@@ -172,7 +172,7 @@ def test_full_shows_the_cell_and_its_line_as_it_is_written(torchlint: Program, t
         "  |\n"
         "2 | %time y = w.numpy()\n"
         "  |             ^^^^^\n"
-        "  = why: `torch.ones(3, requires_grad=True)` asks for requires_grad, cell 1, line 3\n"
+        "  = why: `torch.ones(3, requires_grad=True)` requires grad, cell 1, line 3\n"
         "  = fix: Insert `.detach()` before `.numpy()`\n"
         "    - %time y = w.numpy()\n"
         "    + %time y = w.detach().numpy()\n"
@@ -328,7 +328,7 @@ def test_facts_are_told_for_a_line_of_a_cell(torchlint: Program, tmp_path: Path)
         ran = torchlint("--show-facts", place)
         assert (ran.status, ran.stderr) == (0, "")
         assert ran.stdout.startswith("a.ipynb:cell 3:2  é = 1; w.numpy()\n  grad mode: on\n")
-        assert "asks for requires_grad, cell 2, line 3\n" in ran.stdout
+        assert "requires grad, cell 2, line 3\n" in ran.stdout
     for place, words in (
         ("a.ipynb:2", "expected FILE:CELL:LINE for a notebook, for example train.ipynb:3:12"),
         ("a.ipynb:1:1", "cell 1 holds no Python code"),

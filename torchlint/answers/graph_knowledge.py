@@ -72,7 +72,6 @@ def _oracles(root: str) -> Oracles:
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
-_Syntax = TypeVar("_Syntax", bound=ast.AST)
 
 
 def _noted(
@@ -123,41 +122,15 @@ class GraphKnowledge(CheckedFile):
         place = self.place
         oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
         known = oracles.program.known(path)
-        if known is not None and known.text != text:
+        if known is not None and (known.text != text or known.tree is not self.index.tree):
             oracles.forget(path)
             known = None
         if known is None:
             known = oracles.program.add(path, text, self.index.tree)
-        elif not known.is_parsed:
-            known.tree = self.index.tree
         return oracles, known
 
-    @cached_property
-    def _twins(self) -> tuple[dict[ast.AST, ast.AST], dict[ast.AST, ast.AST]]:
-        """The nodes of the program's syntax by those of this file's, and the other way round.
-
-        They are the same where this file was checked before another one asked for it.
-        """
-        tree = self._graph[1].tree
-        if tree is self.index.tree:
-            return {}, {}
-        own, other = (
-            [e for e in ast.walk(each) if not isinstance(e, ast.TypeIgnore)] for each in (self.index.tree, tree)
-        )
-        theirs = dict(zip(own, other, strict=False))  # of comments on types only this file's syntax tells
-        return theirs, {two: one for one, two in theirs.items()}
-
-    def _syntax(self, node: _Syntax) -> _Syntax:
-        """Return the program's node for one of this file's."""
-        found: _Syntax = self._twins[0].get(node, node)  # type: ignore[assignment]  # a node of the same type
-        return found
-
-    def _own(self, node: object) -> ast.AST | None:
-        """Return this file's node for one of the program's; nodes of other files are what they are."""
-        return self._twins[1].get(node, node) if isinstance(node, ast.AST) else None
-
     def _node(self, node: ast.expr) -> Node | None:
-        return self._graph[1].node_of(self._syntax(node))
+        return self._graph[1].node_of(node)
 
     @cached_property
     def may_freeze(self) -> bool:
@@ -230,21 +203,19 @@ class GraphKnowledge(CheckedFile):
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
         oracles, file = self._graph
-        syntax = self._syntax(node)
-        scope = file.outline.scopes.get(syntax)
+        scope = file.outline.scopes.get(node)
         if scope is None:
             return ()
-        family = oracles.family(file.class_graph(syntax, lower(file.function_of(scope.owner))))
+        family = oracles.family(file.class_graph(node, lower(file.function_of(scope.owner))))
         is_plain = not any(each.keywords or each.decorators for each in family.lineage)
         if set(family.libraries) != {"torch.nn.Module"} or family.is_open or not is_plain:
             return ()
         found = []
         for cls in family.lineage:
             home = self if cls.file is file else self._of_module(cls.file, self)
-            text = cls.at if home is not self else self._own(cls.at)
-            if home is None or not isinstance(text, ast.ClassDef):
+            if home is None or not isinstance(cls.at, ast.ClassDef):
                 return ()
-            found.append((home.index, text))
+            found.append((home.index, cls.at))
         return tuple(found)
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
@@ -321,17 +292,18 @@ class GraphKnowledge(CheckedFile):
     def _function_around(self, node: ast.AST) -> FunctionGraph | None:
         parents = self.index.parents
         syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
-        return self._graph[1].function_of(self._syntax(syntax)) if syntax is not None else None
+        return self._graph[1].function_of(syntax) if syntax is not None else None
 
     def _computed_at(self, node: ast.expr) -> Node | None:
         """Return a node that is computed where an expression stands: what a name is bound to was computed before."""
         at: ast.AST | None = node
         while at is not None and not isinstance(at, ast.stmt | ast.Lambda):
             found = self._node(at) if isinstance(at, ast.expr) else None
-            syntax: object = self._syntax(at)
-            if found is not None and found.at is syntax:
+            place: object = found.at if found is not None else None
+            above = self.index.parents.get(at)
+            if place is at or (place is above and isinstance(above, ast.AugAssign)):
                 return found
-            at = self.index.parents.get(at)
+            at = above
         return None
 
     @_noted
@@ -379,7 +351,7 @@ class GraphKnowledge(CheckedFile):
     @_noted
     def calls_of(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
         """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
-        graph = lower(home._graph[1].function_of(home._syntax(function)))
+        graph = lower(home._graph[1].function_of(function))
         oracles, found = self._graph[0], []
         with oracles.callers.question():
             for site in oracles.callers.callers(graph) if graph.decorated is None else ():
@@ -395,8 +367,7 @@ class GraphKnowledge(CheckedFile):
         if not isinstance(call.at, ast.expr) or file.node_of(call.at) is not call or file.is_test:
             return None
         around = self._of_module(file, home)
-        syntax = around._own(call.at) if around is not None else None  # noqa: SLF001  # of its own class
-        return GraphCall(syntax, function, True, around) if around and isinstance(syntax, ast.Call) else None
+        return GraphCall(call.at, function, True, around) if around and isinstance(call.at, ast.Call) else None
 
     @_noted
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
@@ -407,8 +378,8 @@ class GraphKnowledge(CheckedFile):
             found = {each.function for each in strict.callees(node) if each.call is node} if node is not None else found
         function = lower(found.pop()) if len(found) == 1 else None
         is_here = function is not None and function.file is self._graph[1] and function.decorated is None
-        syntax = self._own(function.tree) if function is not None and is_here else None
-        return syntax if isinstance(syntax, ast.FunctionDef) else None
+        found_here = function.tree if function is not None and is_here else None
+        return found_here if isinstance(found_here, ast.FunctionDef) else None
 
     def _of_module(self, file: ModuleGraph, home: GraphKnowledge) -> GraphKnowledge | None:
         """Return what is known of a file of the project; None where its bytes are no plain UTF-8."""
@@ -485,7 +456,8 @@ class GraphKnowledge(CheckedFile):
             for each, context in reasons.chain(strict, node, axis):
                 value = strict.value(each, (), context)
                 evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
-                at, home = self._own(each.at), each.fn.file
+                place: object = each.at
+                at, home = place if isinstance(place, ast.AST) else None, each.fn.file
                 if at is not None and home is not self._graph[1] and self.place is not None:
                     self._elsewhere[at] = self.path_from_here(home.path)
                 found = Reason(

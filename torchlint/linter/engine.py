@@ -31,7 +31,7 @@ from torchlint.linter.siblings import Siblings, complete, kindred
 from torchlint.source.text import Source, SourceError, undecoded
 from torchlint.suppression.apply import ABOUT_SUPPRESSIONS, split
 from torchlint.suppression.unused import audit
-from torchlint.syntax.ast_index import AST_CACHE, AstIndex, index_of, parse
+from torchlint.syntax.ast_index import AstIndex, index_of, tree_of
 from torchlint.syntax.parse import OtherLanguage, libcst_accepts, read
 from torchlint.syntax.prefilter import triggered
 from torchlint.syntax.regions import Region, candidate_regions, whole
@@ -229,11 +229,12 @@ def analysis(source: Source, config: Config) -> Knowledge:
     from torchlint.knowledge import analyse
 
     with _deep_recursion():
-        return analyse(index_of(source), config.settings, _absolute(source, config))
+        tree = tree_of(_absolute(source, config), source.utf8, source.text)
+        return analyse(index_of(source, tree), config.settings, _absolute(source, config))
 
 
 def _absolute(source: Source, config: Config) -> str:
-    return os.path.join(config.cwd or os.getcwd(), source.path)
+    return os.path.normpath(os.path.join(config.cwd or os.getcwd(), source.path))
 
 
 def _check(source: Source, codes: frozenset[str], config: Config, siblings: Siblings | None = None) -> _Checked:
@@ -243,7 +244,8 @@ def _check(source: Source, codes: frozenset[str], config: Config, siblings: Sibl
         akin = kindred(each.code for each in entries)
         entries = triggered(codes | akin, source.utf8) if entries else entries
     try:
-        made = AST_CACHE.of(_absolute(source, config), source) if entries else parse(source)
+        tree = tree_of(_absolute(source, config), source.utf8, source.text)
+        made = index_of(source, tree) if entries else tree
     except (SyntaxError, ValueError) as error:
         return _check_without_index(source, error, entries, config, siblings)
     except (RecursionError, MemoryError):

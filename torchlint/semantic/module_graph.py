@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from torchlint.semantic.graph import EXPORT, ClassGraph, FunctionGraph, Node, Sp
 from torchlint.semantic.lower_statements import signs_of
 from torchlint.semantic.lowering import lower, recursion_room
 from torchlint.semantic.outline import Mention, Outline, WrittenCall, outline_of
+from torchlint.syntax.ast_index import tree_of
 
 if TYPE_CHECKING:
     from torchlint.semantic.program import Program
@@ -51,9 +51,8 @@ class ModuleGraph:
         if len(self.text) > MOST_BYTES:
             return ast.Module([], [])
         try:
-            with warnings.catch_warnings(), recursion_room(_PARSER_ROOM):
-                warnings.simplefilter("ignore")
-                return ast.parse(self.text)
+            with recursion_room(_PARSER_ROOM):
+                return tree_of(self.path, self.text, self.text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 

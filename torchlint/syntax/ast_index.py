@@ -1,4 +1,4 @@
-"""What the standard library's parser sees in a file, kept for a while: its tree, and nodes by type and place."""
+"""What the standard library's parser sees in a file: its tree, and nodes by type and place."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import ast
 import sys
 import warnings
 from bisect import bisect_left
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 from torchlint.source.text import Source
 
@@ -239,9 +240,7 @@ def parse(source: Source) -> ast.Module:
     :raises RecursionError: where the text is nested too deeply for it.
     :raises MemoryError: likewise.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
-        return _parse(source.text)
+    return tree_of(source.path, source.utf8, source.text)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -281,8 +280,8 @@ def _nothing(_: ast.AST) -> tuple[Any, ...]:
 _PARTS = _PartsByType()
 
 
-def _parse(text: str) -> ast.Module:
-    if "# type:" in text:
+def _parse(text: str | bytes) -> ast.Module:
+    if (b"# type:" if isinstance(text, bytes) else "# type:") in text:  # type: ignore[operator]  # both or neither
         try:
             return ast.parse(text, type_comments=True)
         except SyntaxError:  # a type comment where none is expected, or no Python at all
@@ -290,81 +289,20 @@ def _parse(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-_MOST_BYTES = 3_000_000
-"""Text of files whose trees are kept; a tree takes 36 times as much memory (over 3 MB of the development corpus)."""
-_MOST_CHECKED = 250_000
-"""Text of files that were checked and asked for by nobody since: most never are, the others soon."""
-_MOST_CHECKS = 100
-"""A tree that nobody asked for while so many files were checked is let go: another package is at hand by then."""
+_TREES: WeakValueDictionary[tuple[str, bytes], ast.Module] = WeakValueDictionary()
+"""The trees that somebody holds, by the absolute path and the bytes of their files: nobody parses one twice."""
 
 
-class _BoundedCache:
-    """Trees of so many bytes of text by the absolute paths of their files, those put in last kept longest."""
+def tree_of(path: str, text: bytes, code: str | bytes) -> ast.Module:
+    """Return the tree of a file with an absolute path: the one that is held, or a new one made of its code.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, tuple[AstIndex, int]] = OrderedDict()
-        """Each with the number of the check that used it last."""
-        self._size = 0
-
-    def find(self, path: str, raw: bytes) -> AstIndex | None:
-        known, _ = self._kept.get(path, (None, 0))
-        return known if known is not None and known.source.raw == raw else None
-
-    def put(self, path: str, made: AstIndex, check: int) -> None:
-        """Keep a tree, the last one in any case, and let go of others for it."""
-        self.drop(path)
-        self._kept[path] = made, check
-        self._size += len(made.source.raw)
-        while self._size > self._most and len(self._kept) > 1:
-            self.drop(next(iter(self._kept)))
-
-    def drop_unused_since(self, check: int) -> None:
-        while self._kept and next(iter(self._kept.values()))[1] < check:
-            self.drop(next(iter(self._kept)))
-
-    def drop(self, path: str) -> None:
-        known, _ = self._kept.pop(path, (None, 0))
-        self._size -= len(known.source.raw) if known is not None else 0
-
-
-class AstCache:
-    """Trees by the absolute paths of their files."""
-
-    def __init__(self, most: int = _MOST_BYTES, most_checked: int = _MOST_CHECKED) -> None:
-        """Begin; ``most`` and ``most_checked`` are bytes of text."""
-        self._asked_for = _BoundedCache(most)
-        self._checked = _BoundedCache(most_checked)
-        self._check = 0
-
-    def find(self, path: str, raw: bytes) -> AstIndex | None:
-        """Return the tree of a file; None where none is kept that was made of these bytes."""
-        known = self._asked_for.find(path, raw)
-        if known is None and (known := self._checked.find(path, raw)) is not None:
-            self._checked.drop(path)
-        if known is not None:
-            self.keep(path, known)
-        return known
-
-    def keep(self, path: str, made: AstIndex) -> None:
-        """Keep the tree of a file that was read for another one's sake."""
-        self._asked_for.put(path, made, self._check)
-
-    def of(self, path: str, source: Source) -> AstIndex:
-        """Return the tree of a text that is checked, which may have been read for another file's sake.
-
-        :raises SyntaxError: as :func:`index_of` does, and what else that raises.
-        """
-        self._check += 1
-        for part in (self._asked_for, self._checked):
-            part.drop_unused_since(self._check - _MOST_CHECKS)
-        known = self.find(path, source.raw)
-        if known is not None:
-            return replace(known, source=source)
-        made = index_of(source)
-        self._checked.put(path, made, self._check)
-        return made
-
-
-AST_CACHE = AstCache()
-"""The trees that this process keeps."""
+    :raises SyntaxError: where the parser refuses the text.
+    :raises RecursionError: where the text is nested too deeply for it.
+    :raises MemoryError: likewise.
+    """
+    made = _TREES.get((path, text))
+    if made is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not ours to report
+            made = _TREES[path, text] = _parse(code)
+    return made
