@@ -122,6 +122,8 @@ def index(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
     value = ev.value(owner, (step, *path), context)
     if not value.kind and step != ANY_ELEMENT:
         value = ev.value(owner, (ANY_ELEMENT, *path), context)
+    if _is_of_loader(ev, owner, flat, value):
+        return value.detached().on_host()
     if value.kind or not flat.kind or (path and ev.value(owner, (ANY_ELEMENT,), context).kind):
         return value
     return value if ev.is_waiting else unknown(a.OF_ATTR, node)
@@ -149,10 +151,15 @@ def elements(ev: Evaluator, node: Node, path: Path, context: Context | None) -> 
     if found is None:
         found = ev.returned_by_method(flat, "__getitem__", node, path, context)
     value = ev.value(node, (ANY_ELEMENT, *path), context) if found is None else found
-    is_open = value.kind & a.TENSOR and not flat.must(a.TENSOR | a.SEQUENCE)
-    if is_open and ev.presumes(Presumption.LOADER) and seems_loader(node):
+    if _is_of_loader(ev, node, flat, value):
         return value.detached().on_host()
     return value
+
+
+def _is_of_loader(ev: Evaluator, node: Node, flat: Abstract, value: Abstract) -> bool:
+    """Whether a member of a value is taken for one of a batch, by the name of what gives the batches."""
+    is_open = value.kind & a.TENSOR and not flat.must(a.TENSOR | a.SEQUENCE)
+    return bool(is_open) and ev.presumes(Presumption.LOADER) and seems_loader(node)
 
 
 def item(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
@@ -253,8 +260,9 @@ def export(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
         return join(found, descent.descend(unknown(a.OF_ATTR, node), path))
     if bindings and word not in file.above_stars:
         return found
+    is_doubtful = any(each.op != g.IMPORT for each in bindings) or (not bindings and word in descent.BUILTINS)
     for level, module in file.stars:
-        value = _by_star(ev, file, level, module, word, path, is_bound=bool(bindings))
+        value = _by_star(ev, file, level, module, word, path, is_doubtful=is_doubtful)
         if value.kind:
             return join(found, value)
     if bindings:
@@ -289,15 +297,19 @@ _HIDING: Final = frozenset("abs all any max min pow round sum".split())
 
 
 def _by_star(
-    ev: Evaluator, file: ModuleGraph, level: int, module: str, word: str, path: Path, *, is_bound: bool
+    ev: Evaluator, file: ModuleGraph, level: int, module: str, word: str, path: Path, *, is_doubtful: bool
 ) -> Abstract:
-    """Return what a star import binds a name to; ``is_bound`` is whether the name stands for something without it."""
+    """Return what a star import binds a name to.
+
+    ``is_doubtful``: the name stands for something without it, which a library of which nothing is known may hide: a
+    value or a built-in function, but no module that is imported by its name.
+    """
     base = ev.program.base_of(file, level, module)
     if base is None:
         is_of_arrays = module.startswith(("torch", "numpy"))
-        if word in descent.BUILTINS:
-            return dispatch.named(f"{module}.{word}") if is_of_arrays and word in _HIDING else BOTTOM
-        if is_bound:
+        if is_of_arrays and word in descent.BUILTINS:
+            return dispatch.named(f"{module}.{word}") if word in _HIDING else BOTTOM
+        if is_doubtful:
             return BOTTOM if ev.presumes(Presumption.KEPT) else descent.descend(unknown(a.OF_ATTR), path)
         return dispatch.named(f"{module}.{word}") if module.startswith("torch") else BOTTOM
     other = ev.program.at(base)
@@ -439,7 +451,9 @@ def setter(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
 
 
 def opaque(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
-    """Return what nothing is known of."""
+    """Return what nothing is known of; of a generator that is kept in a ``with`` that it is gone through there."""
+    if node.ins and ev.presumes(Presumption.USAGE):
+        return ev.value(node.ins[0], path, context)
     return A_THING if node.data == "exception" else unknown(a.OF_ATTR, node)
 
 
