@@ -43,5 +43,3 @@ def test_what_is_set_and_what_only_in_parts(body: str) -> None:
 def test_a_function_without_arguments_sets_nothing() -> None:
     made = index_of(decode("some.py", b"class A:\n    @staticmethod\n    def f():\n        self.x = 1\n"))
     assert attributes_set(made, made.nodes(ast.FunctionDef)[0]) == SetAttributes()
-
-

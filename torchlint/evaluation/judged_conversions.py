@@ -62,9 +62,7 @@ class ConversionJudgement:
         return max(each for each in (self.of_grad, self.of_device) if each is not None)
 
 
-def judge_value(
-    oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool = False
-) -> ConversionJudgement | None:
+def judge_value(oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool = False) -> ConversionJudgement | None:
     """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work.
 
     ``is_of_host``: the file is a whole program that speaks of no device, so what begins in it stays on the host.
