@@ -59,7 +59,7 @@ def outcome(kind: str, shape: str, name: str, at: int, way: str) -> tuple[object
             with torch.no_grad():
                 getattr(x, name)(*given)
         else:
-            getattr(x.data if way == "data" else x.detach(), name)(*given)
+            getattr(x.data if way == "data" else x.detach(), name)(*given)  # torchlint: ignore[TNS201] what is asked
     except Exception as raised:  # noqa: BLE001 - whatever a method may raise on odd arguments
         error = type(raised).__name__
     size = x.untyped_storage().nbytes()

@@ -32,9 +32,13 @@ _HANDING_ON = frozenset(("train", "eval", "requires_grad_"))
 """Methods of modules that give the module itself."""
 _OF_OBJECTS = frozenset(("train", "eval", "step", "__init__"))
 """Methods that change their object and leave the process as it is."""
+_IMPORTING = {"import_module": "importlib", "importorskip": "pytest"}
+"""Functions that give the module whose name they are given, each with its package."""
 
 
 def _call(st: Lowering, node: ast.Call) -> Node:
+    if (module := _imported_module(st, node)) is not None:
+        return st.node(g.IMPORT, (), (0, module, None), node)
     function = _function(st, node.func)
     positional, keywords, starred, spread = [], {}, set(), []
     is_using_up = callee_words(node)[1] in USING_UP
@@ -62,6 +66,15 @@ def _call(st: Lowering, node: ast.Call) -> Node:
         fn.snapshots[made] = names
     _apply_changes(st, node, made)
     return made
+
+
+def _imported_module(st: Lowering, node: ast.Call) -> str | None:
+    """Return the module that a call imports; None for a name within a package, and for other calls."""
+    root, word = callee_words(node)
+    match node.args[:1]:
+        case [ast.Constant(value=str(module))] if word in _IMPORTING and not module.startswith("."):
+            return module if _imports(st, root, frozenset({_IMPORTING[word]})) else None
+    return None
 
 
 def _function(st: Lowering, node: ast.expr) -> Node:
