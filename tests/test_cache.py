@@ -72,6 +72,30 @@ def test_a_changed_import_counts_for_those_that_read_it(project: Path, run: Call
     assert run(".") == 1
 
 
+@pytest.mark.parametrize("text", [f"{NETS}# a comment\n", NETS.replace("ones(3,", "ones(3,  # three\n       ")])
+def test_comments_and_lines_below_what_is_named_count_for_the_file_alone(
+    project: Path, run: Callable[..., int], text: str
+) -> None:
+    run(".")
+    (project / "nets.py").write_text(text)
+    assert [run("."), run(".")] == [2, 3]
+
+
+def test_named_places_in_other_files_stay_true(project: Path, run: Callable[..., int], in_process: Program) -> None:
+    assert "nets.py line 5" in in_process(".", "--no-cache").stdout
+    run(".")
+    for above, known in (("# 1\n\n", 1), ("", 1), ("# one\n", 1), ("# 1\n", 2)):
+        (project / "nets.py").write_text(NETS.replace("def", above + "def"))
+        assert [run("."), run(".")] == [known, 3]
+
+
+def test_a_comment_that_states_a_type_counts(project: Path, run: Callable[..., int]) -> None:
+    (project / "nets.py").write_text(NETS.replace("weights()", "weights(n)").replace("(3, ", "(n, "))
+    run(".")
+    (project / "nets.py").write_text(NETS.replace("weights():", "weights(n):  # type: (int) -> torch.Tensor"))
+    assert [run("."), run(".")] == [1, 3]
+
+
 @pytest.mark.parametrize("name", ["nets.py", "nets/__init__.py"])
 def test_an_import_that_appears_or_vanishes_counts(project: Path, run: Callable[..., int], name: str) -> None:
     (project / "nets.py").unlink()
@@ -235,8 +259,8 @@ def test_what_is_written_is_the_same_to_the_byte(motley: Path, in_process: Progr
         assert in_process(".", *arguments) == fresh
         assert {path.name: path.read_bytes() for path in motley.iterdir()} == wanted
     after = in_process(".", "-v", *arguments)
-    # Files that got a comment are looked at once more, as they are then, and so is the one they call for a tensor.
-    assert known(after) == (6 if "--add-noqa" in arguments else 12)
+    # Files that got a comment are looked at once more, as they are then.
+    assert known(after) == (7 if "--add-noqa" in arguments else 12)
     assert {path.name: path.read_bytes() for path in motley.iterdir()} == wanted
 
 

@@ -135,7 +135,7 @@ class GraphKnowledge(CheckedFile):
     @cached_property
     def may_freeze(self) -> bool:
         """Whether the file asks parameters for no gradients: a module may be frozen by another name than its own."""
-        return _FREEZING.search(self._graph[1].text) is not None
+        return _FREEZING.search(self._graph[1].bare) is not None
 
     @cached_property
     def presuming(self) -> GraphKnowledge:
@@ -387,8 +387,8 @@ class GraphKnowledge(CheckedFile):
             if each._graph[1] is file:  # noqa: SLF001  # of its own class
                 return each
         if file.path not in self._others:
-            source = decode(self.path_from_here(file.path), file.text)
-            is_plain = source.utf8 == file.text
+            source = decode(self.path_from_here(file.path), file.bare)
+            is_plain = source.utf8 == file.bare
             self._others[file.path] = self._beside(index_of(source, file.tree), file, file.path) if is_plain else None
         return self._others[file.path]
 

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from torchlint.cache.store import Store
 from torchlint.source import files
@@ -16,6 +17,20 @@ Stamp = tuple[int, int, int, int]
 
 Asked = tuple[tuple[tuple[str, ...], str | None], ...]
 """Questions with their answers: :attr:`FileResult.asked`."""
+
+
+class Reading(NamedTuple):
+    """Another file that was read for a result, and what of it the result rests on."""
+
+    path: str
+    digest: str
+    stamp: Stamp | None
+    """Where that alone tells that the file has not changed."""
+    code: str
+    """What is the same as long as its code is, and the places do not move: see :func:`code_digest`."""
+    places: tuple[int, ...]
+    """The lines that the result names."""
+
 
 _SLACK = 2_000_000_000
 """Nanoseconds for which a time is too young: a file may change again and keep it, at the coarsest clock there is."""
@@ -29,6 +44,7 @@ class FileState:
         self._young = clock() - _SLACK
         self._stamps: dict[str, Stamp | None] = {}
         self._digests: dict[str, str | None] = {}
+        self._codes: dict[tuple[str, tuple[int, ...]], str | None] = {}
         self._around = Homes()
         self._homes: dict[str, tuple[str, str]] = {}
 
@@ -53,6 +69,16 @@ class FileState:
             self._digests[path] = digest(raw) if raw is not None else None
         return self._digests[path]
 
+    def code(self, path: str, places: tuple[int, ...]) -> str | None:
+        """Return the digest of a file's code; None where the file is not the one that :meth:`digest` has seen."""
+        if (path, places) not in self._codes:
+            from torchlint.source.bare_code import code_digest  # here: where stamps agree nothing is hashed
+
+            raw = self.read(path)
+            is_same = raw is not None and digest(raw) == self.digest(path)
+            self._codes[path, places] = code_digest(raw, places) if raw is not None and is_same else None
+        return self._codes[path, places]
+
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, and take its stamp anew, before them."""
         found = self.stamp(path)
@@ -68,6 +94,18 @@ class FileState:
     def same(self, path: str, wanted: str, stamp: Stamp | None) -> bool:
         """Return whether a file has some digest; it is read only where its stamp is not the one it had then."""
         return (stamp is not None and self.stamp(path) == stamp) or self.digest(path) == wanted
+
+    def renewed(self, read: Reading) -> Reading:
+        """Return what was read of a file that says the same, as the file is now."""
+        if read.stamp is not None and self.stamp(read.path) == read.stamp:
+            return read
+        return read._replace(digest=self.digest(read.path) or "", stamp=self.lasting(read.path))
+
+    def says_the_same(self, read: Reading) -> bool:
+        """Return whether a file has the code that was read, and that in its place where the place is named."""
+        if self.same(read.path, read.digest, read.stamp):
+            return True
+        return self.stamp(read.path) is not None and self.code(read.path, read.places) == read.code
 
     def shape(self, base: str) -> str | None:
         """Say what is where a module is looked for (:meth:`torchlint.source.project_root.Homes.shape`)."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from torchlint.cache.file_state import Answers, FileState, digest
-from torchlint.cache.serialize import Entry, File, Misread, dump_entries, dump_result, load_entries, load_result
+from torchlint.cache.file_state import Answers, FileState, Reading, digest
+from torchlint.cache.serialize import Entry, Misread, dump_entries, dump_result, load_entries, load_result
 from torchlint.cache.store import Store
 from torchlint.cache.version_key import version_key
 from torchlint.config import Config
@@ -77,12 +78,12 @@ class ResultCache:
         if result.troubles or self._store.fault:
             return
         known = digest(raw)
-        rests_on = self._rests_on(result) if self._answers.hold(result.asked) else None
+        folder, found = self._folder(target), dump_result(result)
+        rests_on = self._rests_on(target, result.reads, json.dumps(found)) if self._answers.hold(result.asked) else None
         if rests_on is None or self._files.digest(target.real) != known:
             return
         files, bases = rests_on
-        homes = sorted({os.path.dirname(path) for path, _, _ in files})
-        folder = self._folder(target)
+        homes = sorted({os.path.dirname(each.path) for each in files})
         folder.entries[os.path.basename(target.path)] = Entry(
             known,
             self._files.lasting(target.real),
@@ -90,7 +91,7 @@ class ResultCache:
             bases,
             tuple((home, *self._files.home(home)) for home in homes),
             result.asked,
-            dump_result(result),
+            found,
         )
         folder.stale = True
 
@@ -120,20 +121,24 @@ class ResultCache:
             and files.same(real, entry.digest, entry.stamp)
             and all(files.home(home) == (top, root) for home, top, root in entry.homes)
             and all(files.shape(base) == there for base, there in entry.bases)
-            and all(files.same(path, known, stamp) for path, known, stamp in entry.files)
+            and all(map(files.says_the_same, entry.files))
             and self._answers.hold(entry.asked)
         )
 
     def _renewed(self, entry: Entry, real: str) -> Entry:
         """Return an entry that holds, with the stamps that files have now."""
-        files = tuple((path, known, self._files.lasting(path)) for path, known, _ in entry.files)
-        return replace(entry, stamp=self._files.lasting(real), files=files)
+        return replace(entry, stamp=self._files.lasting(real), files=tuple(map(self._files.renewed, entry.files)))
 
-    def _rests_on(self, result: FileResult) -> tuple[tuple[File, ...], tuple[tuple[str, str | None], ...]] | None:
-        """Return the other files and the places of modules, as they are; None where they are not what they were."""
-        files: list[File] = []
+    def _rests_on(
+        self, target: Target, reads: Iterable[tuple[str, str | None]], said: str
+    ) -> tuple[tuple[Reading, ...], tuple[tuple[str, str | None], ...]] | None:
+        """Return the other files and the places of modules, as they are; None where they are not what they were.
+
+        ``said`` is all that is told to the user, which may name lines of other files.
+        """
+        files: list[Reading] = []
         bases: list[tuple[str, str | None]] = []
-        for path, known in result.reads:
+        for path, known in reads:
             if not path.endswith(_FILE):
                 if self._files.shape(path) != known:
                     return None
@@ -143,8 +148,18 @@ class ResultCache:
             # Of one that could not be read only its age tells that it was then as it is now.
             if now is None or (now != known if known is not None else stamp is None):
                 return None
-            files.append((path, now, stamp))
+            places = self._lines_named(said, target, path)
+            code = self._files.code(path, places)
+            if code is None:
+                return None
+            files.append(Reading(path, now, stamp, code, places))
         return tuple(files), tuple(bases)
+
+    def _lines_named(self, said: str, target: Target, path: str) -> tuple[int, ...]:
+        """Return the lines of another file that are named, its path spelled as that of the file that is checked."""
+        beside = os.path.relpath(path, self._folder(target).path)
+        shown = json.dumps(os.path.normpath(os.path.join(os.path.dirname(target.path), beside)))[1:-1]
+        return tuple(sorted({int(each) for each in re.findall(rf"{re.escape(shown)} line (\d+)", said)}))
 
     # ------------------------------------------------------------------ folders
     def _folder(self, target: Target) -> _Folder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from torchlint.cache.file_state import FileState, Stamp, digest
+from torchlint.cache.file_state import FileState, Reading, Stamp, digest
 from torchlint.diagnostics.assumptions import BY_CLAIM, Decision
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix, Severity
 from torchlint.diagnostics.registry import BY_CODE
@@ -25,21 +25,17 @@ class Misread(ValueError):
     """Data that no version of this module wrote."""
 
 
-File = tuple[str, str, Stamp | None]
-"""A file's path, its digest, and its stamp where that alone tells that it has not changed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is kept of the result for one file: what it rests on, and the result itself, still as plain data.
 
-    ``files`` are other files with their digests and stamps, ``bases`` places of modules with what is there, ``homes``
+    ``files`` are other files, ``bases`` places of modules with what is there, ``homes``
     folders with what :meth:`FileState.home` gives of them.
     """
 
     digest: str
     stamp: Stamp | None
-    files: tuple[File, ...]
+    files: tuple[Reading, ...]
     bases: tuple[tuple[str, str | None], ...]
     homes: tuple[tuple[str, str, str], ...]
     asked: tuple[tuple[tuple[str, ...], str | None], ...]
@@ -124,7 +120,7 @@ def _span(start: object, end: object, length: int) -> tuple[int, int]:
 # ---------------------------------------------------------------------- entries
 def dump_entries(entries: dict[str, Entry]) -> dict[str, object]:
     """Return the entries of one folder, by file name; what several rest on is written once."""
-    files: dict[File, int] = {}
+    files: dict[Reading, int] = {}
     bases: dict[tuple[str, str | None], int] = {}
     homes: dict[tuple[str, str, str], int] = {}
     packed = {
@@ -149,7 +145,7 @@ def load_entries(data: object) -> dict[str, Entry]:
     """
     if not isinstance(data, dict) or not isinstance(packed := data.get("entries"), dict):
         raise Misread
-    files = [_file(each) for each in rows(data.get("files"))]
+    files = [_reading(each) for each in rows(data.get("files"))]
     bases = [_base(each) for each in rows(data.get("bases"))]
     homes = [_home(each) for each in rows(data.get("homes"))]
     entries = {}
@@ -175,9 +171,9 @@ def _question(row: object) -> tuple[tuple[str, ...], str | None]:
     return words, None if answer is None else text(answer)
 
 
-def _file(row: object) -> File:
-    path, known, stamp = rows(row, 3)
-    return text(path), text(known), _stamp(stamp)
+def _reading(row: object) -> Reading:
+    path, known, stamp, code, places = rows(row, 5)
+    return Reading(text(path), text(known), _stamp(stamp), text(code), tuple(numbers(places)))
 
 
 def _stamp(row: object) -> Stamp | None:
@@ -212,7 +208,7 @@ def load_result(entry: Entry, target: Target, files: FileState) -> FileResult | 
     """
     try:
         found, suppressed, passed_over, left_out, newer = entry.found
-        reads = (*entry.bases, *((path, known) for path, known, _ in entry.files))
+        reads = (*entry.bases, *((each.path, each.digest) for each in entry.files))
         if not rows(found) and not rows(suppressed):
             without = FileResult(target.path, None, reads=reads, asked=entry.asked)
             return replace(without, passed_over=text(passed_over), newer=text(newer))

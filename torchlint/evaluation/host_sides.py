@@ -34,4 +34,4 @@ def _says_host(ev: Evaluator, test: Node, answer: bool, context: Context | None)
         return says(_says_host(ev, each, answer, context) for each in test.ins)
     if answer or ev.value(test, (), context).references != _ASKED:
         return False
-    return _OTHERS.search(test.fn.file.text) is None
+    return _OTHERS.search(test.fn.file.bare) is None

@@ -13,6 +13,7 @@ from torchlint.semantic.graph import EXPORT, ClassGraph, FunctionGraph, Node, Sp
 from torchlint.semantic.lower_statements import signs_of
 from torchlint.semantic.lowering import lower, recursion_room
 from torchlint.semantic.outline import Mention, Outline, WrittenCall, outline_of
+from torchlint.source.bare_code import without_comments
 from torchlint.syntax.ast_index import tree_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class ModuleGraph:
         return "tree" in vars(self)
 
     @cached_property
+    def bare(self) -> bytes:
+        """The text with blanks in place of comments, of which no answer about other files takes notice."""
+        return without_comments(self.text)
+
+    @cached_property
     def outline(self) -> Outline:
         """Where functions, classes and calls stand."""
         return outline_of(self.tree)
@@ -69,7 +75,7 @@ class ModuleGraph:
     @cached_property
     def properties_set(self) -> frozenset[str]:
         """The words of properties of the file that are more than set: what is read back is not what was put there."""
-        return frozenset(each.decode() for each in re.findall(rb"@(\w+)\.setter\b", self.text))
+        return frozenset(each.decode() for each in re.findall(rb"@(\w+)\.setter\b", self.bare))
 
     @cached_property
     def collating(self) -> frozenset[str]:
@@ -85,7 +91,7 @@ class ModuleGraph:
 
     @cached_property
     def _lines(self) -> list[bytes]:
-        return self.text.splitlines()
+        return self.bare.splitlines()
 
     def code(self, span: Span) -> str:
         """Return the text of a span on one line, with single blanks for any white space."""

@@ -9,6 +9,7 @@ the answers are the same. Nothing is read before the first question; :func:`look
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 
 from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setter
@@ -24,6 +25,8 @@ Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
 TRACES, TAKES, IMPORTS, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "import", "subclasses", "word", "surely"
+BELOW = "./"
+"""How a path below the root begins in an answer."""
 INITIALISES, TESTS, DEFINES, HOLDS = "parameter", "tests", "method", "holding"
 
 
@@ -37,9 +40,10 @@ def ask(question: Question) -> str | None:
     return "the project has too many files to look through" if words.is_too_large else _FLAGS[what](words, own, *more)
 
 
-def _spelling(words: WordIndex, _: str, word: str) -> str:
-    """Return the files that hold a word, each with its digest, one on a line."""
-    return "\n".join(f"{each.digest} {each.shown}" for each in words.holding(word))
+def _spelling(words: WordIndex, _: str, word: str, pattern: str = "") -> str:
+    """Return the files that hold a word, and in whose text a pattern is found, one on a line."""
+    found = (each for each in words.holding(word) if not pattern or re.search(pattern.encode(), each.text))
+    return "\n".join(f"{BELOW}{each.shown}" for each in found)
 
 
 def _holders(words: WordIndex, _: str, word: str) -> str:

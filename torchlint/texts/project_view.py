@@ -11,6 +11,7 @@ from torchlint.syntax.ast_index import AstIndex
 from torchlint.texts.initialised_parameters import Written, written_parameters
 from torchlint.texts.name_takers import import_words
 from torchlint.texts.project_texts import (
+    BELOW,
     DEFINES,
     IMPORTS,
     INITIALISES,
@@ -23,11 +24,8 @@ from torchlint.texts.project_texts import (
     Question,
     ask,
 )
-from torchlint.texts.source_files import read_whole
 from torchlint.texts.tensor_classes import below, classes_in
 from torchlint.texts.word_index import module_word
-
-_DIGEST = re.compile(r"[0-9a-f]{64} ")
 
 
 class ProjectView:
@@ -94,18 +92,17 @@ class ProjectView:
         """Who imports this module elsewhere in the project."""
         return self._ask(IMPORTS)
 
-    def spelling(self, word: str) -> list[str] | None:
-        """Return the paths of the project's files that hold a word; None where there are too many files to tell."""
+    def spelling(self, word: str, pattern: str = "") -> list[str] | None:
+        """Return the paths of the project's files that hold a word, and in whose text a pattern is found.
+
+        None where there are too many files to tell.
+        """
         if self._root is None:
             return []
-        found = (self._ask(SPELLS, word) or "").splitlines()
-        if any(not _DIGEST.match(each) for each in found):
+        found = (self._ask(SPELLS, word, pattern) or "").splitlines()
+        if any(not each.startswith(BELOW) for each in found):
             return None
-        return [os.path.join(self._root, *each.split(" ", 1)[1].split("/")) for each in found]
-
-    def matching(self, word: str, pattern: re.Pattern[bytes]) -> list[str]:
-        """Return the paths of the project's files that hold a word, and whose bytes a pattern is found in."""
-        return [each for each in self.spelling(word) or [] if pattern.search(read_whole(each) or b"")]
+        return [os.path.join(self._root, *each.removeprefix(BELOW).split("/")) for each in found]
 
     def _ask(self, what: str, *more: str) -> str | None:
         if self._root is None:

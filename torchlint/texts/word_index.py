@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, TypeVar
 
 from torchlint.source import files
@@ -44,11 +43,6 @@ class ProjectFile:
     def tree(self) -> AstIndex | None:
         """The tree of the code, read anew; None where it does not parse."""
         return tree_in(self.path, read_whole(self.path) or b"")
-
-    @cached_property
-    def digest(self) -> str:
-        """The SHA-256 of the file."""
-        return sha256(read_whole(self.path) or b"").hexdigest()
 
     def told(self, question: Callable[[ProjectFile], Answer]) -> Answer:
         """Return what a question finds in the text, which is asked once."""

@@ -20,7 +20,7 @@ _OF_SHAPE = frozenset(
     "shape size dim ndim numel nelement device dtype requires_grad grad is_cuda layout names element_size data_ptr "
     "register_hook retain_grad stride storage is_contiguous requires_grad_".split()
 )
-_SET_BELOW = rb"\bclass\s+\w+\s*\([^)]*\b%b\b[^)]*\):.*\bself\.%b\s*=(?!=)"
+_SET_BELOW = r"(?s)\bclass\s+\w+\s*\([^)]*\b%s\b[^)]*\):.*\bself\.%s\s*=(?!=)"
 """A class below that sets an attribute anew."""
 _LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
@@ -46,8 +46,8 @@ def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[s
         return None
     others = context.other_texts
     lineage = frozenset(body.name for _, body in context.module_lineage(owner))
-    below = re.compile(_SET_BELOW % (re.escape(owner.name.encode()), re.escape(word.encode())), re.DOTALL)
-    if others.matching(owner.name, below) or others.initialises(word, lineage):
+    below = _SET_BELOW % (re.escape(owner.name), re.escape(word))
+    if others.spelling(owner.name, below) or others.initialises(word, lineage):
         return None
     loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)

@@ -92,7 +92,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -413,8 +412,7 @@ def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> tuple
                 return None
             words.add(giver.name)
     for each in sorted(words):
-        loading = re.compile(rb"load_state_dict\([^()]*\." + each.encode() + rb"\b")
-        for path in context.other_texts.matching(each, loading):
+        for path in context.other_texts.spelling(each, rf"load_state_dict\([^()]*\.{each}\b") or ():
             return os.path.basename(path), each
     return None
 

@@ -290,7 +290,7 @@ def _by_attribute(
         return
     if trail.held_in is not None and _is_filled_by_a_move(target, context):
         return
-    if context.other_texts.matching(target.attr, _set_elsewhere(target.attr)):
+    if context.other_texts.spelling(target.attr, _set_elsewhere(target.attr)):
         return
     if target in trail.followed:
         return
@@ -306,9 +306,9 @@ def _by_attribute(
             yield from _goes_on(read, file, replace(trail, is_building=is_building(read, file)), depth - 1)
 
 
-def _set_elsewhere(word: str) -> re.Pattern[bytes]:
+def _set_elsewhere(word: str) -> str:
     """Return what sets an attribute of another object than ``self``: ``schedule.betas = schedule.betas.cuda()``."""
-    return re.compile(rb"(?<!\bself)\.\s*%b\s*=(?!=)" % re.escape(word.encode()))
+    return rf"(?<!\bself)\.\s*{re.escape(word)}\s*=(?!=)"
 
 
 def _asks_for_device(node: ast.expr, context: FileContext) -> bool:
