@@ -19,7 +19,7 @@ CODE = b"import torch\n\n\ndef f(x):\n    '''Say.\n\n    # more\n    '''\n    re
         CODE + b"\n\n# a 'quote",
         CODE.replace(b"\n\n\n", b"  # torch\n"),
         CODE.replace(b"    return", b"\n  # a\n    return"),
-        CODE.replace(b"'#'],", b"'#'],  \t"[:6]),
+        CODE.replace(b"):\n", b"):  \t\n"),
         b"\n".join(each + b"  # c" if each.startswith((b"import", b"def")) else each for each in CODE.split(b"\n")),
     ],
 )

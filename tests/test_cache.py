@@ -72,7 +72,7 @@ def test_a_changed_import_counts_for_those_that_read_it(project: Path, run: Call
     assert run(".") == 1
 
 
-@pytest.mark.parametrize("text", [f"{NETS}# a comment\n", NETS.replace("ones(3,", "ones(3,  # three\n       ")])
+@pytest.mark.parametrize("text", [f"{NETS}# a comment\n", NETS.replace("():", "():  # made anew")])
 def test_comments_and_lines_below_what_is_named_count_for_the_file_alone(
     project: Path, run: Callable[..., int], text: str
 ) -> None:

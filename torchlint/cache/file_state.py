@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from torchlint.cache.store import Store
 from torchlint.source import files
@@ -19,7 +19,8 @@ Asked = tuple[tuple[tuple[str, ...], str | None], ...]
 """Questions with their answers: :attr:`FileResult.asked`."""
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """Another file that was read for a result, and what of it the result rests on."""
 
     path: str
@@ -99,7 +100,7 @@ class FileState:
         """Return what was read of a file that says the same, as the file is now."""
         if read.stamp is not None and self.stamp(read.path) == read.stamp:
             return read
-        return read._replace(digest=self.digest(read.path) or "", stamp=self.lasting(read.path))
+        return replace(read, digest=self.digest(read.path) or "", stamp=self.lasting(read.path))
 
     def says_the_same(self, read: Reading) -> bool:
         """Return whether a file has the code that was read, and that in its place where the place is named."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from torchlint.cache.file_state import FileState, Reading, Stamp, digest
 from torchlint.diagnostics.assumptions import BY_CLAIM, Decision
@@ -135,7 +135,7 @@ def dump_entries(entries: dict[str, Entry]) -> dict[str, object]:
         ]
         for name, each in entries.items()
     }
-    return {"files": list(files), "bases": list(bases), "homes": list(homes), "entries": packed}
+    return {"files": [astuple(each) for each in files], "bases": list(bases), "homes": list(homes), "entries": packed}
 
 
 def load_entries(data: object) -> dict[str, Entry]:
