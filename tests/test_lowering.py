@@ -106,6 +106,7 @@ def test_elif_is_lowered_without_recursion() -> None:
         "x = 1\0",
         "x = = 1",
         "x = '\ud800'",
+        "for _ in range(2):\n    total += one\n    total.x = 3\n",
         'def f(x: "' + "List[" * 150 + "]" * 150 + '"): pass',
     ],
     ids=lambda text: text[:12],

@@ -183,6 +183,6 @@ def _first(method: FunctionGraph) -> str:
 
 def is_own_object(node: Node, method: FunctionGraph) -> bool:
     """Whether a node is the object of a method: ``self``, however it was changed or narrowed since."""
-    while node.op in _VERSIONS and node.ins:
+    while node.op in _VERSIONS and node.ins and node.ins[0].index < node.index:
         node = node.ins[0]
     return node.op == PARAM and node.fn is method and isinstance(node.data, FormalParameter) and node.data.position == 0

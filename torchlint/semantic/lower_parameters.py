@@ -107,5 +107,7 @@ def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | 
 
 def _is_of(node: Node, parameters: Node) -> bool:
     while node.ins and (node.op in (PI, ITEM, PHI, *_CHANGES) or _is_change(node)):
+        if node.ins[0].index >= node.index:  # a name that only the loop itself binds
+            return False
         node = node.ins[0]
     return node.op == ELEMENT and node.ins[0] is parameters
