@@ -204,7 +204,7 @@ def test_a_forged_dependency_does_not_keep_the_run_waiting(project: Path, cache:
     for path in shards(cache):
         key, value = json.loads(path.read_bytes().partition(b"\n")[2])
         if isinstance(value, dict):
-            value["files"] = [["/dev/zero", "0", None]] * len(value["files"])
+            value["files"] = [["/dev/zero", "0", None, "0", []]] * len(value["files"])
             store.Store(str(cache), lambda: 10**18).put(key, value)
     assert run() == 1  # the one that rests on no other file
 

@@ -294,6 +294,8 @@ def _bindings(ev: Evaluator, file: ModuleGraph, word: str) -> list[Node]:
 
 _HIDING: Final = frozenset("abs all any max min pow round sum".split())
 """Built-in functions whose names arrays have for their own."""
+_NAMING: Final = ("torch", "numpy", "typing")
+"""Modules that hide no other built-in function."""
 
 
 def _by_star(
@@ -306,9 +308,9 @@ def _by_star(
     """
     base = ev.program.base_of(file, level, module)
     if base is None:
-        is_of_arrays = module.startswith(("torch", "numpy"))
-        if is_of_arrays and word in descent.BUILTINS:
-            return dispatch.named(f"{module}.{word}") if word in _HIDING else BOTTOM
+        if module.startswith(_NAMING) and word in descent.BUILTINS:
+            is_hidden = word in _HIDING and not module.startswith("typing")
+            return dispatch.named(f"{module}.{word}") if is_hidden else BOTTOM
         if is_doubtful:
             return BOTTOM if ev.presumes(Presumption.KEPT) else descent.descend(unknown(a.OF_ATTR), path)
         return dispatch.named(f"{module}.{word}") if module.startswith("torch") else BOTTOM
@@ -451,9 +453,7 @@ def setter(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Ab
 
 
 def opaque(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abstract:
-    """Return what nothing is known of; of a generator that is kept in a ``with`` that it is gone through there."""
-    if node.ins and ev.presumes(Presumption.USAGE):
-        return ev.value(node.ins[0], path, context)
+    """Return what nothing is known of."""
     return A_THING if node.data == "exception" else unknown(a.OF_ATTR, node)
 
 
