@@ -57,7 +57,7 @@ def test_a_level_is_what_the_evidence_allows(tmp_path: Path, code: str, said: st
          "        return x.numpy()", "works"),
         ("def f(x):\n    x = x.detach().cuda()\n    if torch.cuda.is_available() and x.dim():\n        x = x.cpu()\n"
          "    return x.numpy()", "cpu likely"),
-        ("# and mps\ndef f(x):\n    x = x.detach().cuda()\n    if torch.cuda.is_available():\n        x = x.cpu()\n"
+        ("OTHER = 'mps'\ndef f(x):\n    x = x.detach().cuda()\n    if torch.cuda.is_available():\n        x = x.cpu()\n"
          "    return x.numpy()", "cpu likely"),
     ],
 )  # fmt: skip

@@ -120,7 +120,10 @@ class GraphKnowledge(CheckedFile):
         text = self.index.source.utf8
         path = self.path or "<source>.py"
         place = self.place
-        oracles = _oracles(place.root) if place is not None else Oracles(Program(""))
+        if place is None or self.lies_nowhere:
+            oracles = Oracles(Program(place.root if place is not None else "", is_alone=True))
+        else:
+            oracles = _oracles(place.root)
         known = oracles.program.known(path)
         if known is not None and (known.text != text or known.tree is not self.index.tree):
             oracles.forget(path)

@@ -14,14 +14,17 @@ from torchlint.values.references import AnswerRef
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
 
-_ASKED: Final = frozenset({AnswerRef("torch.cuda.is_available")})
+_ASKING: Final = "is_available"
+_ASKED: Final = frozenset({AnswerRef(f"torch.cuda.{_ASKING}")})
 _OTHERS: Final = re.compile(rb"(?<![a-z])(?:mps|xpu|npu|hpu|tpu|xla|mlu|musa|ipu)(?![a-z])", re.IGNORECASE)
 """Accelerators that are there without CUDA."""
 
 
 def on_side(ev: Evaluator, value: Abstract, guards: Guards, context: Context | None) -> Abstract:
     """Return a value as it is where tests came out so: on the host where one says that there is no other place."""
-    if not value.may_be_on_accelerator or not ev.presumes(Presumption.ONE_ACCELERATOR):
+    if not value.may_be_on_accelerator or not guards or not ev.presumes(Presumption.ONE_ACCELERATOR):
+        return value
+    if not ev.program.has_text((_ASKING,)):  # else each test on a long way is looked at for nothing
         return value
     return value.on_host() if any(_says_host(ev, *each, context) for each in guards) else value
 

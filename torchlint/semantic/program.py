@@ -36,9 +36,13 @@ class Program:
     Whoever answers a question sets :attr:`touched` to 0 before; afterwards its bits say what the answer rests on.
     """
 
-    def __init__(self, root: str) -> None:
-        """Take the folder of the project, empty for files of none; nothing is listed or read yet."""
+    def __init__(self, root: str, *, is_alone: bool = False) -> None:
+        """Take the folder of the project, empty for files of none; nothing is listed or read yet.
+
+        ``is_alone``: of a text that lies nowhere, which imports from there, but of which no file there knows.
+        """
         self.root = os.path.abspath(root) if root else ""
+        self._is_alone = is_alone or not root
         self.touched = 0
         """The bits of what was read and looked for, also by answers that were known before."""
         self._rests: list[Rests] = []
@@ -223,7 +227,7 @@ class Program:
         return self._list()
 
     def _list(self) -> list[str]:
-        return modules(self.root)
+        return [] if self._is_alone else modules(self.root)
 
     def listed(self, paths: Iterable[str]) -> list[str]:
         """Return those of some paths that lie on disk as modules: a notebook, or a text that lies nowhere, does not."""

@@ -70,10 +70,14 @@ class CheckedFile:
     @cached_property
     def other_texts(self) -> ProjectView:
         """What the project's other files say of which a fix must know."""
-        place = self.place
-        if place is None or os.path.basename(place.path).startswith("<"):  # `<source>`: a text that lies nowhere
+        if self.place is None or self.lies_nowhere:
             return ProjectView(None, "", self.index)
-        return ProjectView(place.root, place.path, self.index)
+        return ProjectView(self.place.root, self.place.path, self.index)
+
+    @property
+    def lies_nowhere(self) -> bool:
+        """Whether the text is no file of a project: ``<source>``, ``<stdin>``."""
+        return self.place is None or os.path.basename(self.place.path).startswith("<")
 
     # ------------------------------------------------------------------ what it works with
     @cached_property
