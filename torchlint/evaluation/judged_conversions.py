@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from torchlint.diagnostics.model import Confidence
 from torchlint.evaluation import grading, reasons
 from torchlint.evaluation.host_sides import on_side
-from torchlint.semantic.graph import ATTR, CALL, Node
+from torchlint.evaluation.process_state import modes_in
+from torchlint.semantic.graph import ATTR, CALL, OPAQUE, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
 from torchlint.values.asking import OFF, ON
@@ -73,7 +74,8 @@ def judge_value(oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool
     with strict.question():
         if not strict.feasible(guards, None):
             return None
-        value, mode = on_side(strict, strict.value(converted), guards, None), strict.mode(at, None)
+        value, mode = _as_begun(strict, strict.value(converted), converted, at), strict.mode(at, None)
+        value = on_side(strict, value, guards, None)
         is_followed = True
     if not any(grading.missing(value, mode)):
         return None
@@ -97,6 +99,14 @@ def judge_value(oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool
         (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)),
         is_called and not there,
     )
+
+
+def _as_begun(strict: Evaluator, value: Abstract, converted: Node, at: Node) -> Abstract:
+    """Return what a generator converts itself as it is where the generator was begun: it is taken to be run there."""
+    grad = at.state.grad if at.state is not None and at.state is converted.state else None
+    if grad is None or grad.op != OPAQUE or not grad.ins:
+        return value
+    return value if modes_in(strict.value(grad.ins[0])) & ON else value.detached()
 
 
 def _begins_here(origin: Node | None, at: Node) -> bool:

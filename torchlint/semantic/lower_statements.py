@@ -43,7 +43,7 @@ def _run_later(st: Lowering, node: ast.expr) -> Node:
     is_lazy = isinstance(node, ast.GeneratorExp) or (isinstance(node, ast.Call) and dotted(node.func) == "map")
     if not is_lazy or state.grad.op != g.WITHIN:
         return st.expr(node)
-    st.env.state = ProcessState(st.node(g.OPAQUE, (), None, node), state.device, state.dtype)
+    st.env.state = ProcessState(st.node(g.OPAQUE, (state.grad,), None, node), state.device, state.dtype)
     value = st.expr(node)
     st.env.state = state
     return value
