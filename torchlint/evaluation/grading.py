@@ -38,10 +38,15 @@ def missing(value: Abstract, mode: int) -> Missing:
     return Missing(may_hold and value.may_require_grad and bool(mode & ON), may_hold and value.may_be_on_accelerator)
 
 
+def _known_in_tests(value: Abstract) -> Abstract:
+    """Return a value of a file of tests with the evidence alone that is known to be there."""
+    return value.but(grad=value.grad & (_STRONG | a.SAFE), device=value.device & (_STRONG | a.OPTION | a.SAFE))
+
+
 def _shown_by_tests(value: Abstract, function: FunctionGraph) -> Abstract:
-    """Return a value of a file of tests with the evidence alone that begins in this file."""
-    grad = value.grad & (_STRONG | a.SAFE) if _is_in(value.grad_from, function) else a.SAFE
-    device = value.device & (_STRONG | a.OPTION | a.SAFE) if _is_in(value.device_from, function) else a.SAFE
+    """Return such a value with the evidence alone that begins in this file."""
+    grad = value.grad if _is_in(value.grad_from, function) else a.SAFE
+    device = value.device if _is_in(value.device_from, function) else a.SAFE
     return value.but(grad=grad, device=device)
 
 
@@ -73,12 +78,35 @@ def grade(
 ) -> Levels:
     """Return how sure it is that each half of a conversion is needed.
 
-    In a file of tests only what its own text shows counts: it has run on the machine of whoever ran it last.
+    In a file of tests only what is known counts, and what its own text does not show is unproven: it has run on the
+    machine of whoever ran it last.
     ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called``: whether any do.
     ``has_written_cpu`` says that ``.cpu()`` is written and only ``.detach()`` is missing.
     """
-    if function.file.is_test:
-        value = _shown_by_tests(value, function)
+
+    def levels(evidence: Abstract) -> Levels:
+        return _levels(evidence, mode, by_calls, mode_of_calls, function, is_called, has_written_cpu)
+
+    if not function.file.is_test:
+        return levels(value)
+    value = _known_in_tests(value)
+    return Levels(
+        *(
+            Confidence.UNPROVEN if shown is None and found is not None else shown
+            for shown, found in zip(levels(_shown_by_tests(value, function)), levels(value), strict=True)
+        )
+    )
+
+
+def _levels(
+    value: Abstract,
+    mode: int,
+    by_calls: Abstract,
+    mode_of_calls: int,
+    function: FunctionGraph,
+    is_called: bool,
+    has_written_cpu: bool,
+) -> Levels:
     here, there = missing(value, mode), missing(by_calls, mode_of_calls)
     grad = device = None
     if here.detach:
