@@ -138,6 +138,8 @@ class Evaluator:
         """Whether somebody was given an approximation, in this round, that was not yet the value."""
         self._trail: list[Key] = []
         self._low = _INFINITE
+        self._too_deep: dict[Key, int] = {}
+        """Values that led too deep once, by how many waited for them: where as many do, or more, they will again."""
 
     # ------------------------------------------------------------------ questions from outside
     def ask(self, node: Node, path: Path = (), context: Context | None = None) -> Abstract | None:
@@ -153,6 +155,7 @@ class Evaluator:
     def forget(self, bit: int) -> None:
         """Let go of the values that rest on something: see :attr:`Program.touched`."""
         self._done = {key: found for key, found in self._done.items() if not found[1] & bit}
+        self._too_deep.clear()
 
     def forget_partial(self) -> None:
         """Let go of what was being computed when a question was given up."""
@@ -213,7 +216,11 @@ class Evaluator:
         """Compute a value, again until nothing changes where it rests on itself."""
         node, path, context = key
         index = len(self._active)
-        if self.steps > MOST_STEPS or index > _MOST_ACTIVE:
+        if self.steps > MOST_STEPS:
+            raise BudgetError
+        if index > _MOST_ACTIVE or index >= self._too_deep.get(key, _INFINITE):
+            for each, active in self._active.items():
+                self._too_deep[each] = min(active.index, self._too_deep.get(each, _INFINITE))
             raise BudgetError
         outer, mark, program = self._low, len(self._trail), self.program
         touched_before, program.touched = program.touched, node.fn.file.bit
