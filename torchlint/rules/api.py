@@ -74,6 +74,8 @@ Answer = TypeVar("Answer")
 Answers = dict[tuple[object, object], Any]
 """What was answered to the questions marked as :func:`remembered`, by question and node."""
 
+_NO_WORDS: frozenset[str] = frozenset()
+
 Expression = cst.CSTNode | ast.AST | None
 """What may be asked for its value: nothing is known of what is no expression of the file."""
 
@@ -252,13 +254,13 @@ class FileContext:
         """The names that something else than an import binds, anywhere in the file."""
         return self._index.told(bindings.bound_otherwise, self.tree)
 
-    def spells(self, function: cst.BaseExpression, word: str) -> bool:
-        """Whether a call's function may be torch's ``word`` by its spelling: cheap, before names are followed."""
+    def spells(self, function: cst.BaseExpression, *words: str) -> bool:
+        """Whether a call's function may be one of torch's words by its spelling: cheap, before names are followed."""
         match function:
             case cst.Attribute(attr=cst.Name(value=last)):
-                return last == word
+                return last in words
             case cst.Name(value=name):
-                return name in self._index.names_of(word)
+                return not self._index.imported.get(name, _NO_WORDS).isdisjoint(words)
         return False
 
     # ------------------------------------------------------------------ values

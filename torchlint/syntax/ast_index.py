@@ -124,13 +124,13 @@ class AstIndex:
         found: Told = self._told[key]
         return found
 
-    def names_of(self, word: str) -> frozenset[str]:
-        """Return the names that ``from ... import`` binds to a word.
-
-        ``{"T"}`` for ``from torch import Tensor as T``.
-        """
-        imports = self.nodes(ast.ImportFrom)
-        return frozenset(each.asname or word for node in imports for each in node.names if each.name == word)
+    @cached_property
+    def imported(self) -> dict[str, set[str]]:
+        """The words that each name stands for by ``from ... import``: ``T`` for ``Tensor``."""
+        found: dict[str, set[str]] = {}
+        for each in (alias for node in self.nodes(ast.ImportFrom) for alias in node.names):
+            found.setdefault(each.asname or each.name, set()).add(each.name)
+        return found
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """Return the offset at which a node begins, parentheses around it not counted."""

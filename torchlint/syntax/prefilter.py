@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from torchlint.config import Config
 from torchlint.diagnostics.registry import RULES
@@ -56,6 +57,7 @@ def triggered(codes: frozenset[str], text: bytes) -> tuple[RuleMetadata, ...]:
     return tuple(rule for rule in rules if rule.triggers in present)
 
 
+@lru_cache(maxsize=64)  # more than the rules have: a text is asked about several times in a row
 def _is_present(triggers: Triggers, text: bytes) -> bool:
     return (
         _any_stands(triggers.names, text)

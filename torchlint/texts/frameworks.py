@@ -56,7 +56,7 @@ def imports_torch(index: AstIndex) -> bool:
 def _imports_torch(index: AstIndex, tree: ast.Module) -> bool:
     if any(map(_is_for_torch, packages(index))):
         return True
-    if index.names_of("torch"):  # `from compat import torch`
+    if any("torch" in words for words in index.imported.values()):  # `from compat import torch`
         return True
     return any(map(_imports_by_name, index.nodes(ast.Call))) or _leaves_torch_unbound(index, tree)
 

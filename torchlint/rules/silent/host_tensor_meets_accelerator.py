@@ -125,7 +125,7 @@ _MOST_CALLERS = 6
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
-    if not any(context.spells(node.func, each) for each in FACTORIES):
+    if not context.spells(node.func, *FACTORIES):
         return
     call = context.python(node)
     if not isinstance(call, ast.Call) or not is_factory(call, context):
