@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
-_BETWEEN_COLLECTIONS = 1_000_000
-"""A check leaves next to nothing in circles (``tests/test_letting_go.py``), and looking for them takes long."""
+_BETWEEN_COLLECTIONS = 50_000_000
+"""A check leaves next to nothing in circles (``tests/test_letting_go.py``), and looking for them takes long.
+
+So many objects fill some gigabytes: only then it is worth a try."""
 
 
 @dataclass(frozen=True, slots=True)
