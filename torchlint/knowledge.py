@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
     from torchlint.facts.conversions import JudgedConversion
+    from torchlint.facts.flow import FlowFact
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -55,6 +56,10 @@ class Knowledge(Protocol):
 
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+
+    # ------------------------------------------------------------------ what becomes of a value
+    def leaves_trace(self, node: ast.expr) -> FlowFact:
+        """Return whether a detached view is written through, kept by others, or saved by a graph."""
 
     # ------------------------------------------------------------------ the project's own calls
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:

@@ -23,7 +23,10 @@ from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import JudgedConversion
+from torchlint.facts.flow import OPEN, FlowFact
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
+from torchlint.flow.answers import FlowAnswer
+from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
@@ -319,6 +322,25 @@ class GraphKnowledge(CheckedFile):
         with evaluator.question():
             return Mode(evaluator.mode(found, None))
         return Mode.ON | Mode.OFF
+
+    # ------------------------------------------------------------------ what becomes of a value
+    @cached_property
+    def _flow(self) -> ForwardQueries:
+        oracles = self._graph[0]
+        return ForwardQueries(oracles.proof, oracles.claimed)
+
+    def _fact(self, found: FlowAnswer) -> FlowFact:
+        at = found.node.at if found.node is not None and found.node.fn.file is self._graph[1] else None
+        return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
+
+    def _is_taken(self, word: str) -> bool:
+        return self.other_texts.takes(word, by_star=True)
+
+    @_noted
+    def leaves_trace(self, node: ast.expr) -> FlowFact:
+        """Return whether a detached view is written through, kept by others, or saved by a graph."""
+        found = self._node(node)
+        return self._fact(self._flow.leaves_trace(found, self._is_taken)) if found is not None else OPEN
 
     # ------------------------------------------------------------------ callers
     @_noted

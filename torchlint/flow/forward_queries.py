@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from torchlint.evaluation.evaluator import Evaluator
 from torchlint.flow.answers import FlowAnswer
@@ -15,6 +15,7 @@ from torchlint.flow.learning import learned_from
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites
 from torchlint.flow.root_meetings import MemoryRoot
+from torchlint.flow.traces import Traces
 from torchlint.semantic.graph import FunctionGraph, Node
 
 
@@ -24,13 +25,14 @@ class ForwardQueries:
     Each answer is yes, no, or perhaps with the node that decides; what is not known is never a no.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        """Begin with nothing known."""
+    def __init__(self, evaluator: Evaluator, claims: Evaluator | None = None) -> None:
+        """Begin with nothing known; ``claims`` says what annotations take the things beside a value for."""
         self._knowledge = CallKnowledge(evaluator)
         self._roots = MemoryRoots(self._knowledge)
         self._escapes = Escapes(self._knowledge, self._roots)
         self._writes = MemoryWrites(self._knowledge, self._roots)
         self._paths = FlowPaths(self._knowledge, self._roots, self._writes)
+        self._traces = Traces(self._knowledge, self._roots, claims or evaluator)
         self._learned: dict[Node, FlowAnswer] = {}
 
     def roots(self, node: Node) -> tuple[MemoryRoot, ...]:
@@ -60,6 +62,10 @@ class ForwardQueries:
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, by its function or by who gets it."""
         return self._writes.is_only_read(node)
+
+    def leaves_trace(self, node: Node, takes: Callable[[str], bool]) -> FlowAnswer:
+        """Whether a detached value is written through, kept by others, or saved by a graph."""
+        return self._traces.leaves_trace(node, takes)
 
     def learned_from(self, node: Node) -> FlowAnswer:
         """Whether a gradient is asked through a value."""

@@ -59,6 +59,9 @@ ARRAY_VIEWS: Final = frozenset(
     "reshape view ravel squeeze transpose swapaxes diagonal astype T mT flat real imag data base numpy".split()
 )
 """The same for methods and attributes of arrays, and ``numpy``, whose result is no tensor and so not in the column."""
+_ON_OTHERS: Final = frozenset("cuda xpu values indices coalesce to_sparse to_sparse_coo to_sparse_csr to_sparse_csc".split())
+"""Methods that share memory on accelerators or in other layouts, where nothing was measured."""
+_SHARING: Final = ARRAY_VIEWS | SHARES_MEMORY | _ON_OTHERS
 _MODULE_PARTS: Final = frozenset(
     "parameters named_parameters buffers named_buffers children named_children modules named_modules state_dict "
     "get_parameter get_buffer get_submodule to cuda cpu xpu ipu type float double half bfloat16 train eval "
@@ -182,7 +185,7 @@ def _of_method(knowledge: CallKnowledge, call: Node, word: str, owner: Node) -> 
     value, given = knowledge.value(owner), call.arguments
     is_known = False
     if value.may(TENSOR | ARRAY):
-        if (word.endswith("_") and not word.startswith("_")) or word in ARRAY_VIEWS or word in SHARES_MEMORY:
+        if (word.endswith("_") and not word.startswith("_")) or word in _SHARING:
             is_known = True
             yield Handing(VIEW if not value.must(ARRAY) or word in ARRAY_VIEWS else FRESH, (owner,))
             if word in KEEPS_GRAD_SOMETIMES and word != "view":  # ``view(dtype)`` has no graph, the same memory

@@ -18,6 +18,7 @@ from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
+from torchlint.facts.flow import OPEN, FlowFact
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
@@ -357,6 +358,11 @@ class FileContext:
     def _expression(self, node: Expression) -> ast.expr | None:
         found = node if node is None or isinstance(node, ast.AST) else self.python(node)
         return found if isinstance(found, ast.expr) else None
+
+    def leaves_trace(self, node: Expression) -> FlowFact:
+        """Return whether a detached view is written through, kept by others, or saved by a graph."""
+        found = self._expression(node)
+        return self._analysis.leaves_trace(found) if found is not None else OPEN
 
     # ------------------------------------------------------------------ the file and its project
     @property

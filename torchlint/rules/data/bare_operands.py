@@ -7,7 +7,6 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext
-from torchlint.rules.data.other_operands import keeps_nothing
 from torchlint.rules.data.write_repair import grad_is_off, is_unused, moves_into_block
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.tensor_uses import ALIKE
@@ -29,10 +28,9 @@ def records_nothing(node: cst.Attribute, context: FileContext) -> bool:
 def _is_compared(place: ast.Attribute, context: FileContext) -> bool:
     """Whether a value is compared with what keeps nothing of it: ``pred == y.data``, ``pred.eq(y.data)``."""
     match above := context.parent(place):
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [each for each in (left, *others) if each is not place]
+        case ast.Compare(ops=ops):
             are_orders = not any(isinstance(each, ast.In | ast.NotIn | ast.Is | ast.IsNot) for each in ops)
-            return are_orders and all(keeps_nothing(each, how, context) for each in sides for how in ops)
+            return are_orders and context.leaves_trace(place).is_no
         case ast.Call(func=ast.Attribute(value=receiver, attr=word), args=[_], keywords=[]):
             return word in _COMPARING and above.func is not place and context.value(receiver).is_tensor
     return False

@@ -110,7 +110,6 @@ from torchlint.rules.data.data_use import (
     is_detached_behind,
     is_detaching,
 )
-from torchlint.rules.data.write_through import only_read
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -195,11 +194,10 @@ def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Ed
 
 def _not_written_later(node: cst.Attribute, context: FileContext) -> Decision:
     """Decide whether nothing that somebody else may see is written through the value later."""
-    source, place = copy_source(node), context.python(node)
+    source = copy_source(node)
     if source is not None and is_tensor(source, context).is_proven:
         return NOT_WRITTEN_LATER.proven("it is a copy that nobody else holds")
-    read = isinstance(place, ast.expr) and only_read(place, context)
-    return NOT_WRITTEN_LATER.decided(None if read else "", brief(node, context))
+    return NOT_WRITTEN_LATER.decided(None if context.leaves_trace(node).is_no else "", brief(node, context))
 
 
 def _raises(node: cst.Attribute, context: FileContext) -> bool:
