@@ -32,7 +32,8 @@ SAFE = {
         "        self.layer = start(nn.Linear(2, 2), 3.0)\n\n\nprint(Net().layer(torch.ones(1, 2)))\n"
     },
     "called with what a name was just bound to": {
-        "main.py": START + "net = nn.Linear(2, 2)\nstart(net)\nprint(net(torch.ones(1, 2)))\n"
+        "main.py": HEAD + "def start(net):\n    net.weight.data.fill_(2)\n\n\n"
+        "net = nn.Linear(2, 2)\nstart(net)\nprint(net(torch.ones(1, 2)))\n"
     },
 }
 _RUNS = "            kept.append({})\n            m.weight.data.zero_()\n"

@@ -211,8 +211,6 @@ m.weight.data.fill_(1.0 / m.weight.size(1))
 m.weight.data.clamp_(float(m.weight.min()), max(0.5, m.weight.max().item()))
 # case: numbers of the layer
 m.weight.data.uniform_(-1.0 / m.in_features, 1.0 / m.in_features)
-# case: its data are given away
-m.weight.data.fill_(float(total(m.weight.data)))
 """)
 SCORED = """
 import torch
@@ -284,8 +282,6 @@ self.register_buffer("order", torch.zeros(0, dtype=torch.long))
 # case: a parameter that may not grow
 self.w = nn.Parameter(torch.zeros(0))
         torch.randn(3, out=self.w.data)
-# case: a result with more dimensions
-torch.add(self.v.data, torch.ones(2, 3), out=self.v.data)
 # case: it grows without grad mode
 with torch.no_grad():
             self.register_buffer("order", torch.zeros(0, dtype=torch.long))

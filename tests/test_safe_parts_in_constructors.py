@@ -92,30 +92,15 @@ print(x.grad)
 """)
 APPLIED_WHAT_WRITES = cases("""
 # case: initialisers
-from functools import partial
-
 @torch.no_grad()
-def half(m, gain=1):
+def half(m):
     if hasattr(m, "weight") and type(m) is nn.Linear:
-        m.weight.fill_(0.5 * gain)
+        m.weight.fill_(0.5)
         nn.init.zeros_(m.bias)
-
-def starting(kind):
-    def start(m):
-        name = m.__class__.__name__
-        if name.find("Linear") != -1 and kind == "ones":
-            nn.init.constant_(m.weight.data, 1 / m.in_features)
-            if m.bias is not None:
-                m.bias.data.zero_()
-    return start
 
 LAYER
         self.apply(half)
-        self.apply(partial(half, gain=2))
-        self.apply(starting("ones"))
         self.fc.apply(self.begin)
-        self.apply(lambda m: m.reset_parameters() if isinstance(m, nn.Linear) else None)
-        self.count = len(list(filter(lambda p: p.requires_grad, self.parameters())))
         self.fc.weight.data.fill_(3)
 
     def begin(self, m):
@@ -123,7 +108,7 @@ LAYER
             std = m.weight.size(0) ** -0.5
             m.weight.data.uniform_(-std, std)
 
-print(Net().fc.weight, Net().count)
+print(Net().fc.weight)
 """)
 LIVE_BEFORE_IT_IS_A_PART = cases("""
 # case: a view in a buffer
@@ -183,18 +168,7 @@ net = Net()
 net.low.merged.sum().backward()
 print(net.low.a.grad)
 """)
-KEPT_ELSEWHERE = cases("""
-# case: a list of the file that nothing reads
-LAYERS = []
-PARAMETER
-        LAYERS.append(self.w)
-        print(len(LAYERS))
-        self.w.data.fill_(3)
-
-print(Net().w)
-""")
-SAFE = KEPT_ELSEWHERE
-SAFE |= APPLIED_WHAT_WRITES
+SAFE = APPLIED_WHAT_WRITES
 OPEN = ANSWERED_BY_OWN_CLASSES | LIVE_BEFORE_IT_IS_A_PART
 OPEN |= HANDED_TO_WHAT_IS_KNOWN | KEPT_BY_ANOTHER_NAME
 

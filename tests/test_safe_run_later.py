@@ -45,30 +45,6 @@ def files(code: str) -> dict[str, str]:
 
 
 RUN_AT_ONCE = cases("""
-# case: calls that a built-in function goes through
-LAYER
-        all(self._init_weights(at) for at in range(2))
-        for each in (self._init_weights(at) for at in range(2)):
-            print(each)
-
-    def _init_weights(self, at):
-        self.fc.weight.data.fill_(0.5)
-        self.fc.bias.data.fill_(0.5)
-
-print(Net().fc(x))
-# case: layers that are made in a generator
-INIT
-def made(layer):
-    layer.weight.data.fill_(0.5)
-    layer.bias.data.fill_(0.5)
-    return layer
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList(made(nn.Linear(2, 2)) for _ in range(2))
-
-print(Net().layers[1](x))
 # case: a module that is applied to in a branch
 INIT
 net = nn.Linear(2, 2)

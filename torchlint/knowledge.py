@@ -61,6 +61,9 @@ class Knowledge(Protocol):
     def leaves_trace(self, node: ast.expr) -> FlowFact:
         """Return whether a detached view is written through, kept by others, or saved by a graph."""
 
+    def has_first_value(self, node: ast.Attribute) -> bool:
+        """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
+
     # ------------------------------------------------------------------ the project's own calls
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
         """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""

@@ -334,13 +334,19 @@ class GraphKnowledge(CheckedFile):
         return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
 
     def _is_taken(self, word: str) -> bool:
-        return self.other_texts.takes(word, by_star=True)
+        return self.other_texts.takes(word, by_star=True) is not None
 
     @_noted
     def leaves_trace(self, node: ast.expr) -> FlowFact:
         """Return whether a detached view is written through, kept by others, or saved by a graph."""
         found = self._node(node)
         return self._fact(self._flow.leaves_trace(found, self._is_taken)) if found is not None else OPEN
+
+    @_noted
+    def has_first_value(self, node: ast.Attribute) -> bool:
+        """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
+        owner, place, takes = self._node(node.value), self._computed_at(node), self._is_taken
+        return owner is not None and place is not None and self._flow.has_first_value(owner, place, takes)
 
     # ------------------------------------------------------------------ callers
     @_noted

@@ -8,6 +8,7 @@ from torchlint.evaluation.evaluator import Evaluator
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.escapes import Escapes
+from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths
 from torchlint.flow.flow_specifications import FlowSpecification
 from torchlint.flow.forward_walk import Leaving
@@ -33,6 +34,7 @@ class ForwardQueries:
         self._writes = MemoryWrites(self._knowledge, self._roots)
         self._paths = FlowPaths(self._knowledge, self._roots, self._writes)
         self._traces = Traces(self._knowledge, self._roots, claims or evaluator)
+        self._first_values = FirstValues(self._knowledge, self._roots, claims or evaluator)
         self._learned: dict[Node, FlowAnswer] = {}
 
     def roots(self, node: Node) -> tuple[MemoryRoot, ...]:
@@ -66,6 +68,10 @@ class ForwardQueries:
     def leaves_trace(self, node: Node, takes: Callable[[str], bool]) -> FlowAnswer:
         """Whether a detached value is written through, kept by others, or saved by a graph."""
         return self._traces.leaves_trace(node, takes)
+
+    def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
+        """Whether no graph can hold the memory of a value at a place, since it is new; False where not proven."""
+        return self._first_values.has_first_value(node, place, takes)
 
     def learned_from(self, node: Node) -> FlowAnswer:
         """Whether a gradient is asked through a value."""

@@ -59,7 +59,9 @@ ARRAY_VIEWS: Final = frozenset(
     "reshape view ravel squeeze transpose swapaxes diagonal astype T mT flat real imag data base numpy".split()
 )
 """The same for methods and attributes of arrays, and ``numpy``, whose result is no tensor and so not in the column."""
-_ON_OTHERS: Final = frozenset("cuda xpu values indices coalesce to_sparse to_sparse_coo to_sparse_csr to_sparse_csc".split())
+_ON_OTHERS: Final = frozenset(
+    "cuda xpu values indices coalesce to_sparse to_sparse_coo to_sparse_csr to_sparse_csc".split()
+)
 """Methods that share memory on accelerators or in other layouts, where nothing was measured."""
 _SHARING: Final = ARRAY_VIEWS | SHARES_MEMORY | _ON_OTHERS
 _MODULE_PARTS: Final = frozenset(
@@ -131,7 +133,7 @@ def handings(knowledge: CallKnowledge, call: Node) -> Iterator[Handing]:
         for name in names:
             yield _of_function(call, name)
             if _OF_PYTHON.get(name) == ALIKE:
-                yield Handing(HOLDER, tuple(call.arguments.keywords.values()))
+                yield Handing(HOLDER, (*call.arguments.keywords.values(), *call.arguments.spread))
     elif layers:
         for name in layers:
             yield _of_layer(call, name)
@@ -148,6 +150,8 @@ def _of_function(call: Node, name: str) -> Handing:
     first = given.positional[:1]
     if "out" in given.keywords:
         return Handing(VIEW, (given.keywords["out"],))
+    if name == "torch.Tensor" and len(given.positional) > 1:
+        return Handing(FRESH)
     if name in _OF_PYTHON:
         sort = _OF_PYTHON[name]
         return Handing(sort, given.positional if sort in (ALIKE, MEMBERS, NUMBERED) else tuple(given.all()))

@@ -65,7 +65,7 @@ _READERS: Final = frozenset(
     f"builtins.{word}"
     for word in "print float int bool len str repr isinstance type id hash range round all any complex format".split()
 ) | frozenset("copy.deepcopy torchvision.utils.save_image torch.equal torch.allclose".split())
-"""Functions that keep nothing of what they are given (`save_image` copies what it changes, read in torchvision 0.11)."""
+"""Functions that keep nothing of what they are given (`save_image` copies what it changes: torchvision 0.11)."""
 _JOINING: Final = frozenset("torch.cat torch.stack torch.concat torch.add torch.sub".split()) | frozenset(
     f"torch.{word}_like" for word in "zeros ones empty full rand randn randint".split()
 )
@@ -94,9 +94,9 @@ class Traces:
         self._out_of_sight: dict[FunctionGraph, frozenset[Node]] = {}
 
     def leaves_trace(self, node: Node, takes: Callable[[str], bool]) -> FlowAnswer:
-        """Whether a value is written through, kept by others, or saved by a graph; ``takes`` says which names others take.
+        """Whether a value is written through, kept by others, or saved by a graph.
 
-        Reasons: HERE, SAVED, KEPT, and the ways out of its function.
+        ``takes`` says which names others take. Reasons: HERE, SAVED, KEPT, and the ways out of its function.
         """
         found: list[FlowAnswer] = []
 

@@ -364,6 +364,11 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.leaves_trace(found) if found is not None else OPEN
 
+    def has_first_value(self, node: ast.Attribute) -> bool:
+        """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
+        is_later = runs_later(node, self.parent, self.bound_otherwise)
+        return not is_later and self.answer(("first value", node), lambda: self._analysis.has_first_value(node))
+
     # ------------------------------------------------------------------ the file and its project
     @property
     def works_with_torch(self) -> bool:

@@ -8,7 +8,6 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
-from torchlint.rules.data.module_building import is_being_built
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.spelling import torch_name
 
@@ -28,11 +27,11 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
         return None
     if not isinstance(node.value, cst.Name | cst.Attribute):  # of a part, the view would be made with grad mode on
         return None
-    (call, word), place = called, context.python(node.value)
-    if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.expr):
+    (call, word), place = called, context.python(node)
+    if word not in _FUNCTIONS or not _takes(word, call) or not isinstance(place, ast.Attribute):
         return None
-    is_plain = isinstance(place, ast.Name) and "torch.nn.Parameter" not in context.value(place).instance
-    if is_plain or not is_being_built(place, context):
+    is_plain = isinstance(node.value, cst.Name) and "torch.nn.Parameter" not in context.value(node.value).instance
+    if is_plain or not context.has_first_value(place):
         return None
     spelled = torch_name(context, f"nn.init.{_FUNCTIONS[word]}", node)
     start = context.outer_span(node.value)[1]

@@ -33,7 +33,6 @@ from torchlint.rules.data.data_use import (
     is_detaching,
 )
 from torchlint.rules.data.initial_values import initial_write
-from torchlint.rules.data.module_building import is_being_built
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief
@@ -73,13 +72,13 @@ def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
 
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
     """Decide whether what is written into is a tensor that no graph holds: a new one or a new module's."""
-    place, code = context.python(node.value), brief(node.value, context)
-    if not isinstance(place, ast.expr) or not is_being_built(place, context):
+    place, code = context.python(node), brief(node.value, context)
+    if not isinstance(place, ast.Attribute) or not context.has_first_value(place):
         yield is_tensor(node.value, context)
         yield NO_LIVE_GRAPH.open(code)
         return
     sure = evidence.confidence is Confidence.CERTAIN or (
-        isinstance(place, ast.Attribute) and _is_of_torch(place, context)
+        isinstance(place.value, ast.Attribute) and _is_of_torch(place.value, context)
     )
     yield IS_TENSOR.decided(None if sure else "", code)
     yield NO_LIVE_GRAPH.proven(of=code)
