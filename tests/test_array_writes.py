@@ -18,7 +18,6 @@ MAY_WRITE = {
 }
 READ = {
     "a library that draws": ("import matplotlib.pyplot as plt\nimport torch", "plt.imshow(x.numpy())"),
-    "what is made on the way": ("import torch\n\nfrom tools import spread", "spread((x + 1).numpy())"),
 }
 TOOLS = "def spread(array):\n    array[...] = 0\n"
 

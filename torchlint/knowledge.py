@@ -61,6 +61,9 @@ class Knowledge(Protocol):
     def leaves_trace(self, node: ast.expr) -> FlowFact:
         """Return whether a detached view is written through, kept by others, or saved by a graph."""
 
+    def is_only_read(self, node: ast.expr) -> FlowFact:
+        """Return whether nothing is written through a value, by its function or by who gets it."""
+
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
 

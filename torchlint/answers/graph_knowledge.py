@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
-from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
+from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, computed_at, evidence_of, names_in
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
@@ -300,22 +300,10 @@ class GraphKnowledge(CheckedFile):
         syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
         return self._graph[1].function_of(syntax) if syntax is not None else None
 
-    def _computed_at(self, node: ast.expr) -> Node | None:
-        """Return a node that is computed where an expression stands: what a name is bound to was computed before."""
-        at: ast.AST | None = node
-        while at is not None and not isinstance(at, ast.stmt | ast.Lambda):
-            found = self._node(at) if isinstance(at, ast.expr) else None
-            place: object = found.at if found is not None else None
-            above = self.index.parents.get(at)
-            if place is at or (place is above and isinstance(above, ast.AugAssign)):
-                return found
-            at = above
-        return None
-
     @_noted
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
-        found = self._computed_at(node)
+        found = computed_at(node, self.index, self._node)
         evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].claimed
         if found is None:
             return Mode.ON | Mode.OFF
@@ -343,9 +331,15 @@ class GraphKnowledge(CheckedFile):
         return self._fact(self._flow.leaves_trace(found, self._is_taken)) if found is not None else OPEN
 
     @_noted
+    def is_only_read(self, node: ast.expr) -> FlowFact:
+        """Return whether nothing is written through a value, by its function or by who gets it."""
+        found = self._node(node)
+        return self._fact(self._flow.is_only_read(found)) if found is not None else OPEN
+
+    @_noted
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
-        owner, place, takes = self._node(node.value), self._computed_at(node), self._is_taken
+        owner, place, takes = self._node(node.value), computed_at(node, self.index, self._node), self._is_taken
         return owner is not None and place is not None and self._flow.has_first_value(owner, place, takes)
 
     # ------------------------------------------------------------------ callers
@@ -443,7 +437,7 @@ class GraphKnowledge(CheckedFile):
     @_noted
     def is_called_without_grad(self, node: ast.expr) -> bool:
         """Whether the project's own calls reach a place in no grad mode."""
-        found = self._computed_at(node)
+        found = computed_at(node, self.index, self._node)
         callers = self._graph[0].callers
         with callers.question():
             return found is not None and callers.mode(found, None) == OFF

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import reasons
@@ -10,6 +12,7 @@ from torchlint.facts.callers import Asked
 from torchlint.facts.value import OWN, Device, Dtype, Grad, Kind, Reason, Value
 from torchlint.models.tensor_moves import place_of
 from torchlint.semantic.graph import PARAM, PI, SEQUENCE, FormalParameter, Node
+from torchlint.syntax.ast_index import AstIndex
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, Path
 from torchlint.values.references import (
@@ -185,3 +188,16 @@ def _class_name(reference: Reference) -> str:
         case InstanceRef(cls):
             return _own_name(cls.file, cls.name)
     return ""
+
+
+def computed_at(node: ast.expr, index: AstIndex, node_of: Callable[[ast.expr], Node | None]) -> Node | None:
+    """Return a node that is computed where an expression stands: what a name is bound to was computed before."""
+    at: ast.AST | None = node
+    while at is not None and not isinstance(at, ast.stmt | ast.Lambda):
+        found = node_of(at) if isinstance(at, ast.expr) else None
+        place: object = found.at if found is not None else None
+        above = index.parents.get(at)
+        if place is at or (place is above and isinstance(above, ast.AugAssign)):
+            return found
+        at = above
+    return None

@@ -10,6 +10,10 @@ YES: Final = "yes"
 NO: Final = "no"
 PERHAPS: Final = "perhaps"
 
+WRITTEN_HERE: Final = "written here"
+WRITTEN_THERE: Final = "written by a callee"
+"""Reasons of a write that is seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class FlowFact:

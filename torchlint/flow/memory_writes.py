@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from torchlint.facts.flow import WRITTEN_HERE, WRITTEN_THERE
 from torchlint.flow import memory_handings
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
@@ -14,15 +15,24 @@ from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
 from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
-from torchlint.semantic.graph import CALL, CONST, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.graph import ATTR, CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values.abstract import NONE, NUMBER, SIZE, STRING
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
-HERE: Final = "written here"
-THERE: Final = "written by a callee"
+HERE: Final = WRITTEN_HERE
+THERE: Final = WRITTEN_THERE
 HANDED: Final = "handed to an unknown function"
 OF_UNKNOWN: Final = "memory of unknown origin is written"
+
+
+_INTO_THE_FIRST: Final = frozenset(
+    "numpy.copyto numpy.put numpy.place numpy.putmask numpy.put_along_axis numpy.fill_diagonal "
+    "numpy.random.shuffle".split()
+)
+"""Functions of NumPy that write into their first argument."""
+_FILLING: Final = frozenset("fill sort put partition resize itemset setfield".split())
+"""Methods of arrays that write into them."""
 
 
 class WrittenMemory(NamedTuple):
@@ -102,9 +112,10 @@ class MemoryWrites:
             yield WrittenMemory(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
 
     def _by_library(self, call: Node) -> Iterator[WrittenMemory]:
-        if any(each.sort == memory_handings.UNFAMILIAR for each in memory_handings.handings(self._knowledge, call)):
+        handings = memory_handings.handings(self._knowledge, call)
+        is_open = any(each.sort == memory_handings.UNFAMILIAR for each in handings)
+        if is_open:
             yield from self._handed(call)
-            return
         given = call.arguments
         for reference in self._knowledge.value(call.ins[0]).references:
             for place in _places_written(reference, call):
@@ -113,7 +124,8 @@ class MemoryWrites:
                     node = given.positional[int(place)]
                 if node is not None:
                     yield WrittenMemory(self._roots.roots(node), call, call.index)
-        yield from self._by_optimizer(call)
+        if not is_open:
+            yield from self._by_optimizer(call)
 
     def _by_optimizer(self, call: Node) -> Iterator[WrittenMemory]:
         """Yield what an optimizer of torch was made with, where it takes a step."""
@@ -163,6 +175,9 @@ class MemoryWrites:
                 found.extend(
                     FlowAnswer(PERHAPS if position.doubt else NO, node_of_write(each), HERE) for each in writes
                 )
+            called = use.node.ins[0] if use.node.op == CALL else None
+            if called is not None and called.op == ATTR and called.ins[0] is position.node and called.data in _FILLING:
+                found.append(FlowAnswer(PERHAPS if position.held else NO, use.node, HERE))
             if use.node.op == CALL and not self._knowledge.callees(use.node):
                 mine = self._roots.roots(position.node)
                 for each in self.written_by_call(use.node):
@@ -173,7 +188,8 @@ class MemoryWrites:
 
         ways = list(ForwardWalk(self._knowledge, self._roots, look).run(node))
         found.extend(FlowAnswer(PERHAPS, each.node, each.way) for each in ways)
-        return next((each for each in found if each.answer == NO), found[0] if found else FlowAnswer(YES, node))
+        found.sort(key=lambda each: (each.answer != NO, each.reason not in (HERE, THERE)))
+        return found[0] if found else FlowAnswer(YES, node)
 
 
 _OPPOSITE: Final = {YES: NO, PERHAPS: PERHAPS}
@@ -196,7 +212,8 @@ def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
             return WRITES[name]
         is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
         is_written = is_inplace and name.startswith("torch.")
-        return ("0", "input", "tensor") if is_written or name in ("numpy.copyto", "numpy.put") else ()
+        is_told = name in _INTO_THE_FIRST or name.startswith("mpi4py.")
+        return ("0", "input", "tensor") if is_written or is_told else ()
     if not isinstance(reference, LibraryInstanceRef) or not memory_handings.may_be_inplace(reference.name):
         return ()
     made = reference.made

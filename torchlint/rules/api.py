@@ -18,11 +18,11 @@ from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
-from torchlint.facts.flow import OPEN, FlowFact
+from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
-from torchlint.models.network_words import GIVING_ITSELF, MODEL_WORD
+from torchlint.models.network_words import MODEL_WORD
 from torchlint.models.operations import (
     CASTS,
     DISTINCTIVE,
@@ -47,7 +47,6 @@ from torchlint.syntax.signatures import (
     first_parameter,
     handed_to,
     is_static,
-    methods_of,
     parameters,
     plain_parameters,
     positional_parameters,
@@ -364,6 +363,10 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.leaves_trace(found) if found is not None else OPEN
 
+    def is_only_read(self, node: ast.expr) -> FlowFact:
+        """Return whether nothing is written through a value, by its function or by who gets it."""
+        return self._analysis.is_only_read(node)
+
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
         is_later = runs_later(node, self.parent, self.bound_otherwise)
@@ -454,14 +457,15 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN",
-    "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS",
+    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OPEN", "OWN",
+    "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "Asked", "AstIndex",
+    "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
     "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call",
-    "last_word_of_name", "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations",
+    "last_word_of_name", "leaf", "leaves", "names_other_accelerators", "one_line", "operations",
     "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
-    "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
+    "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

@@ -11,13 +11,24 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, NO_GRADIENT_WANTED, NO_WRITE_WANTED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import NOT_JUDGED, UNKNOWN, Device, Draft, FileContext, JudgedConversion, Kind, Value
+from torchlint.rules.api import (
+    NOT_JUDGED,
+    OPEN,
+    UNKNOWN,
+    WRITTEN_HERE,
+    WRITTEN_THERE,
+    Device,
+    Draft,
+    FileContext,
+    JudgedConversion,
+    Kind,
+    Value,
+)
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.shown_code import brief, in_a_line
 from torchlint.rules.evidence.tensor_proof import is_proven, is_tensor
-from torchlint.rules.host.array_writes import write_into_array
 from torchlint.rules.host.host_branches import host_test
 
 
@@ -264,8 +275,9 @@ def _assumed(found: Conversion, context: FileContext) -> Iterator[Decision]:
         yield NO_GRADIENT_WANTED.decided(shown if wanted else None, receiver)
     if found.cpu:
         place = context.python(found.call)
-        write = write_into_array(place, context) if isinstance(place, ast.Call) else None
-        doubt = None if write is None else f"line {write.lineno} may write into it"
+        told = context.is_only_read(place) if isinstance(place, ast.Call) else OPEN
+        where = f"line {told.at.lineno}" if isinstance(told.at, ast.expr) else "code in another file"
+        doubt = f"{where} may write into it" if told.reason in (WRITTEN_HERE, WRITTEN_THERE) else None
         yield NO_WRITE_WANTED.decided(doubt, receiver)
 
 

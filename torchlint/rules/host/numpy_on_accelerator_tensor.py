@@ -48,8 +48,8 @@ def read(x: torch.Tensor, device: torch.device):
 Safe where the receiver is a torch tensor beyond doubt: `.cpu()` hands a host tensor back as it is, so wherever the old
 call worked the new one gives the same array over the same memory. On an accelerator the array is a copy.
 
-Unsafe where `.cpu()` is missing and the code may write into the array while the tensor is still in reach, itself or by
-a function of another file: on an accelerator the array is a copy, and the write would get lost without a word.
+Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
+accelerator the array is a copy, and the write would get lost without a word.
 
 Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
 function that this file calls there, and in a test that is marked as failing.

@@ -49,8 +49,8 @@ host tensor back as it is, so wherever the old call worked the new one gives the
 Unsafe in a `forward` and where a loss is computed: there the error may be the only sign that a gradient gets lost.
 The fix names what to add; whether a gradient was wanted is yours to say.
 
-Unsafe where `.cpu()` is missing and the code may write into the array while the tensor is still in reach, itself or by
-a function of another file: on an accelerator the array is a copy, and the write would get lost without a word.
+Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
+accelerator the array is a copy, and the write would get lost without a word.
 
 Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
 function that this file calls there, and in a test that is marked as failing.

@@ -62,8 +62,8 @@ worked the new one gives the same array over the same memory. Unsafe where the r
 TensorFlow tensor has no `.detach()`. Unsafe where a class of the project has a `numpy` of its own and the receiver is
 not made in sight: nothing holds a caller to an annotation.
 
-Unsafe where `.cpu()` is missing and the code may write into the array while the tensor is still in reach, itself or by
-a function of another file: on an accelerator the array is a copy, and the write would get lost without a word.
+Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
+accelerator the array is a copy, and the write would get lost without a word.
 
 Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
 function that this file calls there, and in a test that is marked as failing.
