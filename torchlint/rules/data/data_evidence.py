@@ -15,13 +15,12 @@ from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, operations, 
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
-from torchlint.rules.data.parts_of_modules import is_part_of_module
 from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_asked_for_shape, is_used
+from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_used
 
 _WITH_PARAMETERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
@@ -201,12 +200,14 @@ def is_tensor_by(evidence: Evidence, node: cst.BaseExpression, context: FileCont
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.value(node.value), data_use(node, context)
-    if use is None or is_packed(node.value, known, context):
+    if use is None or is_packed(known):
         return None
     found = _evidence(node, use, known, context)
     if found is None and use.use is Use.REBINDING and (read := _read_for_it(node, context)) is not None:
         return tensor_evidence(read, context)
-    if found is None and _speaks_of_tensors(context) and may_well_be_tensor(node, use, context):
+    is_open = found is None and _speaks_of_tensors(context) and not _is_no_tensor(node, context)
+    is_record = bool(_NEVER.search(_root_word(node.value)))
+    if is_open and may_well_be_tensor(node, use, is_record, context):
         why = f"all that is done with `{brief(node.value, context)}` fits a tensor; nothing proves that it is one"
         return Evidence(Confidence.POSSIBLE, why)
     return found
@@ -247,8 +248,6 @@ def _evidence(node: cst.Attribute, use: DataUse, known: Value, context: FileCont
         return _likely(node, "is a tensor where it is what its class says" if known.instance else _NAMED, context)
     if not own and is_used(node.value, context, records=True):
         return _likely(node, _USED, context)
-    if use.use in (Use.REBINDING, Use.MUTATION) and is_part_of_module(node.value, context):
-        return _likely(node, "is a part of a module", context)
     if (
         context.matches(RECORDS)
         or context.matches(PACKED)
@@ -344,21 +343,10 @@ def _says_the_use(node: cst.Attribute, use: DataUse, context: FileContext) -> bo
     """Whether a method is called that little else than a tensor has; a store, an index and a size prove nothing."""
     if use.way in (Way.METHOD, Way.INIT):
         return True
-    if use.use is Use.REBINDING:
-        return _is_given_a_tensor(node, context)
     if use.use is not Use.READ or isinstance(node.value, cst.Call | cst.Subscript):
         return False
     called = method_call(node, context)
     return called is not None and (called[1] in TENSOR_ONLY or called[1] in _READERS)
-
-
-def _is_given_a_tensor(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a name that the function asks for its shape is given a tensor for its ``data``: copied into place."""
-    target = context.parent(node)
-    statement = context.parent(target) if target is not None else None
-    if not isinstance(statement, cst.Assign) or not context.value(statement.value).is_tensor:
-        return False
-    return is_asked_for_shape(node.value, context)
 
 
 def _says_the_word(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:

@@ -94,9 +94,6 @@ class TensorUses:
     unwrapped: dict[str, int]
     """Names that are bound to their own ``data``, and the row: what comes later speaks of another object."""
 
-    shaped: frozenset[str]
-    """What is asked for its ``shape``."""
-
     def speak_for(self, code: str, records: bool) -> bool:
         """Whether an expression is used as a tensor; ``records`` where objects with tensors as ``data`` are about."""
         until = self.unwrapped.get(code)
@@ -113,15 +110,6 @@ def is_used(node: cst.BaseExpression, context: FileContext, records: bool) -> bo
         return False
     uses = uses_around(place, context)
     return uses is not None and uses.speak_for(ast.unparse(place), records)
-
-
-def is_asked_for_shape(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether the function around asks a name for its ``shape``, as arrays and tensors have one."""
-    place = context.python(node)
-    if not isinstance(place, ast.Name):
-        return False
-    uses = uses_around(place, context)
-    return uses is not None and place.id in uses.shaped
 
 
 def uses_around(place: ast.expr, context: FileContext) -> TensorUses | None:
@@ -151,7 +139,6 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
         found["by method"],
         frozenset(found["field"]),
         found["unwrapped"],
-        frozenset(found["shape"]),
     )
 
 
@@ -203,8 +190,6 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "by method", value
         case ast.Attribute(value=value, attr="is_cuda"):
             yield "by method", value
-        case ast.Attribute(value=value, attr="shape"):
-            yield "shape", value
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
             if ast.unparse(_without_data(value)) == target.id:
                 yield "unwrapped", target

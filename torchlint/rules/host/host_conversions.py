@@ -299,7 +299,7 @@ def _data_behind(receiver: cst.BaseExpression, context: FileContext) -> cst.Attr
     end = detaching_end(receiver)
     if not isinstance(end, cst.Attribute) or context.value(end).may_require_grad:
         return None
-    return None if is_packed(end.value, context.value(end.value), context) else end
+    return None if is_packed(context.value(end.value)) else end
 
 
 def _in_place_of_data(data: cst.Attribute, found: Conversion, context: FileContext) -> Fix:
