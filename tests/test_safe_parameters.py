@@ -57,7 +57,6 @@ def test_an_augmented_assignment_of_an_array_is_left(tmp_path: Path) -> None:
 
 MADE_OF = {
     "a default that fills": ("self.w = nn.Parameter(torch.full((2,), init))", ", init=0.5"),
-    "a default that scales": ("self.w = nn.Parameter(init * torch.ones(2))", ", init=0.5"),
     "a default that is copied": ("self.w = nn.Parameter(torch.tensor([init, 1.0]))", ", init=0.5"),
 }
 SHARED = {
@@ -108,8 +107,7 @@ def test_what_is_read_plainly_may_move_into_a_block(value: str, tmp_path: Path) 
 
 def test_a_property_is_not_moved_into_a_block(tmp_path: Path) -> None:
     main = _net(MEAN + "self.w.data.copy_(self.prior)", more=PRIOR.format("@cached_property") + LOSS) + TRAINED
-    changed = check_runs_alike(tmp_path, {"main.py": f"from functools import cached_property\n{main}"})
-    assert "self.w.detach().copy_(self.prior)" in changed["main.py"]
+    assert not check_runs_alike(tmp_path, {"main.py": f"from functools import cached_property\n{main}"})
 
 
 def test_a_test_of_a_property_is_not_moved_into_a_block(tmp_path: Path) -> None:
@@ -121,4 +119,4 @@ def test_a_test_of_a_property_is_not_moved_into_a_block(tmp_path: Path) -> None:
 def test_a_property_that_is_written_into_is_not_moved_into_a_block(tmp_path: Path) -> None:
     main = _net("self.head = Scaled()\nself.head.scaled.data.mul_(2)").replace("class Net", f"{CACHED}class Net")
     main = f"from functools import cached_property\n{main}print(Net().head.scaled.requires_grad)\n"
-    assert "self.head.scaled.detach()" in check_runs_alike(tmp_path, {"main.py": main})["main.py"]
+    assert not check_runs_alike(tmp_path, {"main.py": main})
