@@ -211,7 +211,8 @@ def _to(site: CallSite, owner: Abstract) -> Abstract:
             value = _like(site, value, each)
             continue
         as_dtype, as_device = node is keywords.get("dtype"), node is keywords.get("device")
-        if not as_device and (as_dtype or (dtype_of(each) is not None and each.kind & ~a.STRING)):
+        is_dtype = as_dtype or each.must(a.DTYPE) or (dtype_of(each) is not None and each.kind & ~a.STRING)
+        if not as_device and is_dtype:
             value = _cast_to(site, value, each)
         elif as_device or not each.must(a.NONE | a.SCALAR):
             by_name = site.asker.presumes(Presumption.USAGE) and not seems_dtype(node)

@@ -9,7 +9,7 @@ from torchlint.models.container_methods import CONTAINER_METHODS
 from torchlint.models.library_rows import FOREIGN, canonical, leaf, package_of
 from torchlint.models.module_results import MODULE_METHODS, PACKED
 from torchlint.models.operation_sets import METHODS
-from torchlint.models.tensor_moves import dtype_named
+from torchlint.models.tensor_moves import dtype_named, dtype_of
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.semantic.graph import Narrowing, Node
 from torchlint.values import abstract as a
@@ -138,6 +138,9 @@ def narrow(
         return _of_class(asker, value, narrowing, context)
     if sort == "equals":
         return _equal(asker, value, narrowing, context)
+    if sort == "dtype" and narrowing.node is not None:
+        dtype = dtype_of(asker.value(narrowing.node, (), context))
+        return value if dtype is None else (value if dtype & a.FLOATING else value.detached()).but(dtype=dtype)
     if sort.startswith("hasattr "):
         return _with_attribute(value, sort.removeprefix("hasattr "), positive)
     return _state(value, sort, positive)

@@ -140,6 +140,9 @@ def _narrow_compare(st: Lowering, test: ast.Compare, positive: bool) -> None:
         narrow_place(st, left.args[0], Narrowing("type", positive, st.expr(right)), test)
         return
     constant = st.expr(right)
+    if isinstance(left, ast.Attribute) and left.attr == "dtype" and positive and not among:
+        narrow_place(st, left.value, Narrowing("dtype", True, constant), test)
+        return
     if not _is_constant(constant, among):
         return
     if not among and isinstance(constant.data, str):
