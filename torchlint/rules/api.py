@@ -37,7 +37,7 @@ from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import elements_of, is_called_self, is_super_call, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, is_called_self, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
@@ -298,11 +298,6 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def presumed_mode(self, node: Expression) -> Mode:
-        """Return the grad modes if functions are called as most are: see :meth:`presumed_value`."""
-        found = self._expression(node)
-        return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
-
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         if self._origin is not None:
@@ -335,11 +330,6 @@ class FileContext:
     def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
-
-    def is_called_without_grad(self, node: Expression) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-        found = self._expression(node)
-        return found is not None and self._analysis.is_called_without_grad(found)
 
     def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
@@ -447,7 +437,7 @@ __all__ = [
     "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
     "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
     "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
-    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call",
+    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static",
     "last_word_of_name", "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations",
     "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
     "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
