@@ -84,7 +84,7 @@ from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.low_precision_models import LowPrecision, given_in_bfloat16
+from torchlint.rules.evidence.low_precision import LowPrecision, given_in_bfloat16
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, of_dtype, shown_storage
