@@ -18,30 +18,6 @@ def fixed(code: str, *select: str, unsafe: bool = False) -> str:
     return outcome.raw.decode()
 
 
-def test_a_statement_that_only_rewraps_goes_with_its_row() -> None:
-    before = """\
-        import torch
-        from torch.autograd import Variable
-
-
-        def train(net):
-            image = torch.zeros(3)
-            # to a Variable
-            image = Variable(image)
-            yield net(image)
-        """
-    after = """\
-        import torch
-
-
-        def train(net):
-            image = torch.zeros(3)
-            # to a Variable
-            yield net(image)
-        """
-    assert fixed(before, "TNS401") == dedent(after)
-
-
 def test_batches_of_an_unknown_dataset_may_hold_a_graph() -> None:
     before = """\
         from torch.autograd import Variable
