@@ -51,7 +51,6 @@ class Given:
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
 
-EMPTY_STORAGE = "an empty storage"
 _EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE_KINDS = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
@@ -169,8 +168,7 @@ def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
     spelled = (context.code(node), *map(ast.unparse, bound))
     if not any(map(_STORAGE.search, spelled)) or not context.value(node).may(Kind.OTHER):
         return None
-    is_empty = isinstance(node, cst.Call) and not node.args and context.code(node.func).endswith("Storage")
-    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if is_empty else "a storage")
+    return Given(ArgumentKind.STORAGE, True, "a storage")
 
 
 def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
