@@ -41,6 +41,9 @@ class Knowledge(Protocol):
     def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
 
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
 

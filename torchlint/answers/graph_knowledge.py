@@ -24,6 +24,7 @@ from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
+from torchlint.flow.first_uses import first_use
 from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
@@ -239,6 +240,14 @@ class GraphKnowledge(CheckedFile):
         found = self._node(node)
         path = tuple(ANY_ELEMENT if each is None else f"={each}" if isinstance(each, str) else each for each in steps)
         return self.told(found, path) if found is not None else NOTHING
+
+    @_noted
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+        found = self._node(node)
+        used = first_use(found) if found is not None else None
+        place: object = used.at if used is not None else None
+        return place if isinstance(place, ast.AST) else None
 
     @_noted
     def told(self, node: Node, path: Path) -> Value:

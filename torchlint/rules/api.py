@@ -271,6 +271,10 @@ class FileContext:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
         return self._analysis.part(node, steps)
 
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+        return self._analysis.first_use(node)
+
     def presumed_value(self, node: Expression) -> Value:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
         found = self._expression(node)

@@ -83,7 +83,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.memory_reads import first_read, is_read, passed_on
+from torchlint.rules.evidence.memory_reads import is_read, passed_on
 from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
@@ -104,10 +104,11 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     made = passed_on(call, context)
     if not _has_memory(call) or (made is not call and _is_on_meta(made)):
         return
-    found = _named_read(call, made, context) or _read_at_once(made, context)
-    if found is None:
+    used = context.first_use(made)
+    if used is None or not (is_read(used, context) or (_has_elements(call) and _is_joined(used, made, context))):
         return
-    name, used = found
+    name = _name_of(made, context)
+    line = next(each for each in (used, *context.ancestors(used)) if isinstance(each, ast.stmt))
     begun = _WORDS.get(word, "torch.zeros")
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     fix = None
@@ -118,36 +119,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         at,
         f"`{name}` is uninitialised memory when it is computed with: begin with `{begun}`",
         Confidence.LIKELY,
-        (f"line {used.lineno} reads it: `{first_line(used, context)}`",),
+        (f"line {line.lineno} reads it: `{first_line(line, context)}`",),
         fix,
     )
 
 
-def _named_read(call: ast.Call, made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
-    """Return the name that the memory gets, moved or cast at most, and a statement that computes with it first."""
-    statement = context.parent(made)
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is made:
-            scope = context.scope_that_binds(target)
-        case _:
-            return None
-    if scope is None or scope is not (context.function_around(call) or context.tree):
-        return None
-    mentions = (each for each in context.inside(scope, ast.Name) if each.id == name)
-    joins = _has_elements(call) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
-
-    def reads(node: ast.expr) -> bool:
-        return is_read(node, context) or (joins and _is_joined(node, context))
-
-    used = first_read(statement, name, scope, reads, context)
-    return (name, used) if used is not None else None
-
-
-def _read_at_once(made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
-    """Return the memory's code and the statement, where it is computed with in the expression that makes it."""
-    if not is_read(made, context):
-        return None
-    return ast.unparse(made), next(each for each in context.ancestors(made) if isinstance(each, ast.stmt))
+def _name_of(made: ast.expr, context: FileContext) -> str:
+    """Return the name that memory gets, or else its code."""
+    match context.parent(made):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ast.unparse(made)
 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -196,11 +178,13 @@ def _has_elements(call: ast.Call) -> bool:
     )
 
 
-def _is_joined(node: ast.expr, context: FileContext) -> bool:
-    """Whether a mention is joined with others, so that its numbers stay in what comes of it."""
-    parts = context.parent(node)
+def _is_joined(parts: ast.AST, made: ast.expr, context: FileContext) -> bool:
+    """Whether memory is joined with others, so that its numbers stay in what comes of it: nothing is cut off there."""
     call = context.parent(parts) if isinstance(parts, ast.Tuple | ast.List) else None
-    return isinstance(call, ast.Call) and call.args[:1] == [parts] and context.names(call.func) <= _JOINING
+    if not isinstance(call, ast.Call) or call.args[:1] != [parts] or not context.names(call.func) <= _JOINING:
+        return False
+    name, around = _name_of(made, context), context.function_around(made) or context.tree
+    return all(ast.unparse(each.value) != name for each in context.inside(around, ast.Subscript))
 
 
 RULE = Rule(

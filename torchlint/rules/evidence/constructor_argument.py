@@ -260,7 +260,9 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         return Given(ArgumentKind.SIZE, False, shown, by_name=names_size(argument) and not fresh)
     made = context.python(node)
-    if isinstance(made, ast.expr) and is_read(passed_on(made, context), context):  # as no uninitialised memory is
+    if isinstance(made, ast.expr) and is_read(
+        context.parent(passed_on(made, context)), context
+    ):  # as no uninitialised memory is
         return Given(ArgumentKind.MIXED, False, shown)
     whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
     return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)

@@ -285,7 +285,9 @@ def _may_be_live(part: ast.Name | ast.Attribute, context: FileContext) -> bool:
 
 def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
     names = context.value(call.func).names
-    return bool(names) and all(each in operations().factories or each.endswith(("Tensor", "Variable")) for each in names)
+    return bool(names) and all(
+        each in operations().factories or each.endswith(("Tensor", "Variable")) for each in names
+    )
 
 
 def _takes_requires_grad(node: cst.BaseExpression, context: FileContext) -> bool:
