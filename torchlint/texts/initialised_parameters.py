@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from torchlint.syntax.ast_index import AstIndex
 from torchlint.syntax.places import is_called_self, word_of
 from torchlint.texts.word_index import ProjectFile
-from torchlint.texts.written_objects import is_of_a_layer, own_class
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -30,6 +29,8 @@ _PLAIN = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue),
     *(ast.AugAssign, ast.Delete),
 )
+
+_COLLECTING = (ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,13 @@ def written_parameters(index: AstIndex) -> Written:
         return EVERYTHING
     attributes, own = set(), set()
     for each in index.nodes(ast.Attribute):
-        if not _is_written(each, index) or is_of_a_layer(each, index):
+        if not _is_written(each, index):
             continue
-        owner = own_class(each, index)
-        if owner is None:
-            attributes.add(each.attr)
-        else:
+        owner = index.nearest(each, ast.ClassDef) if is_called_self(each.value) else None
+        if owner is not None and each.attr in index.told(_bound, owner):
             own.add((owner.name, each.attr))
+        else:
+            attributes.add(each.attr)
     given = (each for each in index.nodes(ast.Constant) if not _is_mode_of_a_file(index.parents.get(each)))
     texts = (each.value for each in given if isinstance(each.value, str))
     named = {each.rpartition(".")[2] for each in texts if len(each) < 200}
@@ -76,6 +77,12 @@ def _is_mode_of_a_file(above: ast.AST | None) -> bool:
         case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
             return True
     return False
+
+
+def _bound(index: AstIndex, owner: ast.ClassDef) -> frozenset[str]:
+    """Return the attributes of ``self`` that a class's methods bind."""
+    stores = (each for each in index.inside(owner, ast.Attribute) if isinstance(each.ctx, ast.Store))
+    return frozenset(each.attr for each in stores if is_called_self(each.value))
 
 
 def written_in(file: ProjectFile) -> Written:
@@ -155,41 +162,24 @@ def _may_write_to_all(node: ast.expr, index: AstIndex) -> bool:
     inner: ast.AST = node
     for above in index.ancestors(node):
         match above:
-            case ast.For(target=target, iter=source, body=body) if source is inner:
-                return _may_write_to_one(target, body, index)
-            case ast.comprehension(target=target, iter=source, ifs=tests) if source is inner:
-                made = index.parents.get(above)
-                parts = [each for each in ast.iter_child_nodes(made) if each is not above] if made is not None else []
-                return _may_write_to_one(target, [*parts, *tests], index)
+            case ast.For(target=target, iter=source) if source is inner:
+                return _may_write_to_one(target, above, index)
+            case ast.comprehension(target=target, iter=source) if source is inner:
+                return _may_write_to_one(target, index.parents[above], index)
             case ast.Call(func=function) if function is not inner:
                 word = word_of(function)
                 if word == "setattr" or any(each in word.lower() for each in _ALL_GIVEN):
                     return True
             case ast.Subscript(value=value) if value is inner:
-                return _is_written_to(above, index) or not isinstance(above.ctx, ast.Load)
-        if isinstance(above, ast.stmt):
-            return False
+                return True
+            case ast.stmt():
+                return False
         inner = above
     return False
 
 
-def _may_write_to_one(target: ast.expr, body: list[ast.stmt] | list[ast.AST], index: AstIndex) -> bool:
-    """Whether a loop may write to what it is at."""
+def _may_write_to_one(target: ast.expr, loop: ast.AST, index: AstIndex) -> bool:
+    """Whether a loop may write to what it is at; what is made a list of is followed no further."""
     names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-    uses = [one for part in body for one in index.inside(part, ast.Name) if one.id in names]
-    uses += [each for each in body if isinstance(each, ast.Name) and each.id in names and each not in uses]
-    return any(_is_written_here(each, index) for each in uses)
-
-
-def _is_written_here(node: ast.Name, index: AstIndex) -> bool:
-    """Whether the parameter of a loop may be written to; what is made a list of, or a name, is followed no further."""
-    if not isinstance(node.ctx, ast.Load):
-        return False
-    above = index.parents.get(node)
-    if index.call_of(node) is not None:
-        return False
-    if isinstance(
-        above, ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Dict
-    ):
-        return False
-    return _is_written_to(node, index)
+    uses = [each for each in index.inside(loop, ast.Name) if each.id in names and isinstance(each.ctx, ast.Load)]
+    return any(_is_written_to(each, index) for each in uses if not isinstance(index.parents[each], _COLLECTING))

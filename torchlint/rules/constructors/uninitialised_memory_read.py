@@ -9,10 +9,10 @@ operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each siz
 where it is joined with others: the first line of `lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
-`self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
-writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class
-writes to an attribute of its own, or a loop to the weights of torch's layers, says nothing. Where a checkpoint may be
-loaded, others may use the module, or its tests write to it (nobody else does), that is possible only.
+`self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project writes
+to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class writes to
+an attribute of its own says nothing. Where a checkpoint may be loaded, others may use the module, or its tests write to
+it (nobody else does), that is possible only.
 
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
 another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
@@ -21,7 +20,6 @@ _OF_SHAPE = frozenset(
 )
 _SET_BELOW = rb"\bclass\s+\w+\s*\([^)]*\b%b\b[^)]*\):.*\bself\.%b\s*=(?!=)"
 """A class below that sets an attribute anew."""
-_LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
 _TRAINING = ("backward", "training_step")
 _BY_TEXT = frozenset({"setattr", "getattr", "vars", "delattr"})
@@ -47,7 +45,7 @@ def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[s
     below = re.compile(_SET_BELOW % (re.escape(owner.name.encode()), re.escape(word.encode())), re.DOTALL)
     if others.matching(owner.name, below) or others.initialises(word, lineage):
         return None
-    loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
+    loaded = any(each in context.attributes_by_word() or others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
     is_trained = is_trained or any(others.spelling(each) != [] for each in _TRAINING)
     if loaded and not is_trained:
@@ -87,13 +85,6 @@ def _is_uninitialised(node: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-@remembered
-def _of_new_memory(_: cst.Module, context: FileContext) -> frozenset[ast.AST | None]:
-    """Return the calls of a region that make parameters of memory that nothing is written to."""
-    calls = (each for each in context.concrete_nodes(cst.Call) if context.spells(each.func, "Parameter"))
-    return frozenset(context.python(each) for each in calls if _is_of_new_memory(each, context))
-
-
 def _kept(call: ast.Call, context: FileContext) -> tuple[str, ast.ClassDef] | None:
     """Return the attribute in which ``__init__`` of a module keeps a parameter, and its class."""
     node: ast.expr = call
@@ -131,19 +122,6 @@ def _is_filled_here(owner: ast.ClassDef, context: FileContext) -> bool:
     return any(_gives_itself_away(each, index) for index, body in lineage for each in index.inside(body, ast.Name))
 
 
-def _is_loaded_here(context: FileContext) -> bool:
-    """Whether something of the file may give a module the weights of a checkpoint: an optimizer has none of them."""
-    attributes = context.attributes_by_word()
-    loading = (each for word in _LOADING for each in attributes.get(word, ()))
-    owners = [context.value(each.value).instance for each in loading]
-    is_of_torch = any(context.names(each.value) == {"torch"} for each in attributes.get("load", ()))
-    return is_of_torch or any(not each or not all(map(_is_of_optim, each)) for each in owners)
-
-
-def _is_of_optim(name: str) -> bool:
-    return name.startswith("torch.optim.")
-
-
 def _gives_itself_away(node: ast.Name, index: AstIndex) -> bool:
     """Whether the object is handed to a function, or its attributes are named by texts."""
     above = index.parents.get(node)
@@ -164,34 +142,13 @@ def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) 
     """Return a statement that computes with the attribute; None where there is none, or another one binds it."""
     mentions = [each for each in context.attributes_by_word().get(word, []) if is_called_self(each.value)]
     own = [each for each in mentions if owner in context.ancestors(each)]
-    stores = [each for each in own if not isinstance(each.ctx, ast.Load)]
-    if not all(_keeps_no_numbers(context.parent(each), context) for each in stores):
-        return None
-    if context.nearest(made, ast.For, ast.While) is not None:
+    if sum(not isinstance(each.ctx, ast.Load) for each in own) > 1 or context.nearest(made, ast.For, ast.While):
         return None
     for each in own:
         function = context.function_around(each)
         if isinstance(function, ast.FunctionDef) and function.name != "__init__" and _is_computed_with(each, context):
             return next(above for above in context.ancestors(each) if isinstance(above, ast.stmt))
     return None
-
-
-def _keeps_no_numbers(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether an assignment keeps a parameter of new memory, or none: one of several branches may do each."""
-    match node:
-        case ast.Assign(value=ast.Constant(value=None)):
-            return True
-        case ast.Assign(value=value):
-            return any(each in _of_new_memory(context.module, context) for each in _within_moves(value))
-    return False
-
-
-def _within_moves(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield what is kept, and what it was before it was moved."""
-    yield node
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
-        node = node.func.value
-        yield node
 
 
 def _is_computed_with(node: ast.AST, context: FileContext) -> bool:
