@@ -9,7 +9,7 @@ from torchlint.rules.api import FileContext
 
 
 def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -> Edit | None:
-    """Make the edit; None where a comment inside the statement would go with it, others stand in its line, or its block would be empty."""
+    """Make the edit; None where a comment would go with it, others share its line, or its block would be empty."""
     line = context.parent(statement)
     start, end = context.span(statement)
     if not isinstance(line, cst.SimpleStatementLine) or "#" in context.source.slice(start, end):

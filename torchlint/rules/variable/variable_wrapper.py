@@ -280,7 +280,9 @@ def _may_be_live(part: ast.Name | ast.Attribute, context: FileContext) -> bool:
     if isinstance(above, ast.Attribute):
         return above.attr not in ("data", "detach") and context.value(above).may(Kind.TENSOR)
     call = context.parent(above) if isinstance(above, ast.Tuple | ast.List | ast.Starred) else above
-    return not (isinstance(call, ast.Call) and _makes_tensors(call, context))
+    return not isinstance(call, ast.Call) or (
+        context.value(call).may(Kind.TENSOR) and not _makes_tensors(call, context)
+    )
 
 
 def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
