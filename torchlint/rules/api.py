@@ -378,8 +378,7 @@ class FileContext:
     @property
     def defaults_set(self) -> frozenset[str]:
         """Which of torch's defaults the file sets: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
-        index = self._index if self.is_parsed else None
-        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index))
+        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8))
 
     @property
     def other_texts(self) -> ProjectView:
