@@ -10,7 +10,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, Value, parameters
+from torchlint.rules.api import FileContext, Kind, parameters
 from torchlint.rules.evidence.array_dimensions import is_no_size
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.memory_reads import is_read, passed_on
@@ -64,13 +64,9 @@ FILLS = frozenset({
 _RESIZES = frozenset({"resize_", "resize_as_"})
 """Methods that make no sense behind a size just given: a storage is given, or data."""
 # fmt: on
-_SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
 _STORAGE = re.compile(r"[sS]torage\d*\b")
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-_REFUSED_MAKERS = frozenset(
-    {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
-)
 _LITERALS: dict[type[cst.CSTNode], str] = {
     cst.List: "a list",
     cst.Tuple: "a tuple",
@@ -111,18 +107,11 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
 def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
     facts = context.value(node)
     shown = f"`*{brief(node, context)}`"
-    if facts.must(Kind.SEQUENCE) and not facts.claimed and _are_sizes(facts.items or ()):
-        return Given(ArgumentKind.SIZE, True, shown)
     if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
         return Given(
             ArgumentKind.SIZE, facts.must(_SIZE_KINDS) and _is_torch_size(node, context), shown, may_be_empty=True
         )
     return Given(ArgumentKind.UNKNOWN, False, shown)
-
-
-def _are_sizes(items: Sequence[Value]) -> bool:
-    """Whether a call that is handed these values one by one takes them for a size, as it does wherever it has two."""
-    return len(items) > 1 or (len(items) == 1 and items[0].must(Kind.INTEGER) and not items[0].claimed)
 
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
@@ -143,8 +132,6 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return Given(ArgumentKind.INVALID, True, f"`{word}`")
         case cst.Float() | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Float()):
             return Given(ArgumentKind.INVALID, True, "a float", floats=True)
-        case cst.Call(func=cst.Name(value=word)) if not word.endswith("Storage"):
-            return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
         case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
@@ -169,16 +156,6 @@ def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
     if not any(map(_STORAGE.search, spelled)) or not context.value(node).may(Kind.OTHER):
         return None
     return Given(ArgumentKind.STORAGE, True, "a storage")
-
-
-def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
-    names = context.names(node.func)
-    word = next(iter(names)).removeprefix("builtins.") if len(names) == 1 else ""
-    if word in _SEQUENCE_MAKERS:
-        return Given(ArgumentKind.DATA, True, f"a {word.replace('sorted', 'list')}")
-    if word in _REFUSED_MAKERS:
-        return Given(ArgumentKind.INVALID, True, f"a `{word}`", floats=word == "float")
-    return None
 
 
 def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
@@ -250,11 +227,6 @@ def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
 
 def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
     """Read names, and what is done with the result."""
-    match argument:
-        case cst.BinaryOperation(left=cst.List(), operator=cst.Multiply()):
-            return Given(ArgumentKind.DATA, False, "a list")
-        case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
-            return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`")
     shown, plain = f"`{brief(argument, context)}`", context.value(argument).may(Kind.INTEGER | Kind.OTHER)
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
@@ -264,8 +236,7 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
         context.parent(passed_on(made, context)), context
     ):  # as no uninitialised memory is
         return Given(ArgumentKind.MIXED, False, shown)
-    whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
-    return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)
+    return _unknown(argument, context)
 
 
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
@@ -349,9 +320,6 @@ def reads_as_size(node: cst.BaseExpression) -> bool:
         case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
             sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
             return bool(sides) and all(reads_as_size(each) for each in sides)
-        case cst.IfExp(body=one, orelse=other):
-            sides = [each for each in (one, other) if not isinstance(each, cst.Integer)]
-            return bool(sides) and all(reads_as_size(each) for each in sides)
         case cst.Subscript(
             value=cst.Attribute(attr=cst.Name(value="shape")), slice=[cst.SubscriptElement(slice=cst.Index())]
         ):
@@ -359,11 +327,3 @@ def reads_as_size(node: cst.BaseExpression) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="numel" | "nelement" | "size"))):
             return True
     return names_size(node)
-
-
-def holds_integers_only(node: cst.BaseExpression) -> bool:
-    """Whether some arithmetic holds an integer and divides nothing: ``2 * positions - 1``."""
-    match node:
-        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract() | cst.Multiply(), right=right):
-            return any(holds_integers_only(each) for each in (left, right))
-    return isinstance(node, cst.Integer)
