@@ -20,12 +20,11 @@ from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownC
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
-from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
-from torchlint.models.network_words import GIVING_ITSELF, MODEL_WORD
+from torchlint.models.grad_modes import GRAD_MODES
+from torchlint.models.network_words import GIVING_ITSELF
 from torchlint.models.operations import (
     CASTS,
     DISTINCTIVE,
-    FULL_REDUCTIONS,
     LEGACY_DTYPES,
     LOSSES,
     leaf,
@@ -35,7 +34,7 @@ from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
-from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block, leaves
+from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import elements_of, is_called_self, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
@@ -45,7 +44,6 @@ from torchlint.syntax.signatures import (
     defaults_of,
     first_parameter,
     handed_to,
-    is_static,
     methods_of,
     parameters,
     plain_parameters,
@@ -63,9 +61,8 @@ from torchlint.texts.device_names import (
     names_other_accelerators,
     seems_device,
 )
-from torchlint.texts.imports import canonical, import_bindings
 from torchlint.texts.project_view import ProjectView
-from torchlint.texts.run_later import deferred_around, runs_later
+from torchlint.texts.run_later import runs_later
 from torchlint.texts.tracers import traces
 
 Subject = TypeVar("Subject")
@@ -434,13 +431,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN",
+    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FUNCTIONS", "GIVING_ITSELF",
+    "GRAD_MODES", "LEGACY_DTYPES", "LOSSES", "NOT_JUDGED", "OWN",
     "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
     "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
-    "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
-    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
-    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static",
+    "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "children",
+    "decorators_of", "defaults_of", "earlier_in_block", "elements_of", "first_parameter",
+    "handed_to", "is_called_self", "is_settings",
     "last_word_of_name", "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations",
     "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
     "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",

@@ -3,12 +3,11 @@
 ## What it does
 
 Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
-by `partial(torch.load, ...)` and `map(torch.load, files)`, by a name or an attribute of `self` that it is bound to and
-called by, `read = torch.load`, and with `**options` that the file spells. Off unless it is selected: `--select TNS311`.
+by `partial(torch.load, ...)` and `map(torch.load, files)`. Off unless it is selected: `--select TNS311`.
 
-Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
-the second try for a torch that has no `weights_only=`, what is kept of `torch.load` in a file that replaces it, and
-other functions named `load`, such as `torch.jit.load`.
+Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`
+or `**options`, the second try for a torch that has no `weights_only=`, and other functions named `load`, such as
+`torch.jit.load`.
 
 ## Why is this bad?
 
@@ -89,30 +88,19 @@ _DOWNLOADS = frozenset(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``torch.load`` that may unpickle anything, also by ``partial`` and ``map``."""
-    place = context.python(node)
-    loader = node.func
+    place, loader = context.python(node), node.func
     if isinstance(loader, cst.Name | cst.Attribute) and context.names(loader) <= {"functools.partial", "builtins.map"}:
         loader = node.args[0].value if context.names(loader) and node.args else loader
     if not isinstance(place, ast.Call) or not node.args or not _is_load(loader, context):
         return
     called_later = _calls_of_bound(place, context) if loader is not node.func else []
-    if any(_may_decide(each, context) for each in (place, *called_later)):
+    if any(map(_may_decide, (place, *called_later))):
         return
-    source = place.args[0] if place.args else place.keywords[0].value
     if loader is node.func and (_is_own_file(place, context) or _is_second_try(place, context)):
         return
+    source = place.args[0] if place.args else place.keywords[0].value
     is_map = loader is not node.func and context.names(node.func) == {"builtins.map"}
     yield _draft(loader, _is_downloaded(source, context), None if is_map else node, context)
-
-
-def check_value(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
-    """Report ``loader = torch.load`` and ``self.loader = torch.load`` where the file calls that."""
-    place = context.python(node)
-    if isinstance(place, ast.Attribute) and isinstance(context.parent(place), ast.Assign) and _is_load(node, context):
-        stores = (each for each in context.attributes_by_word()["load"] if isinstance(each.ctx, ast.Store))
-        calls = _calls_of_bound(place, context)
-        if calls and not any(stores) and not any(_may_decide(each, context) for each in calls):
-            yield _draft(node, False, None, context)
 
 
 def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
@@ -144,21 +132,13 @@ def _calls_of_bound(value: ast.expr, context: FileContext) -> list[ast.Call]:
     return [each for each in context.nodes(ast.Call) if targets and ast.unparse(each.func) in targets]
 
 
-def _may_decide(call: ast.Call, context: FileContext) -> bool:
+def _may_decide(call: ast.Call) -> bool:
     """Whether a call says how a file is read, or may do so by what it hands on."""
     return (
-        any(each.arg in _DECIDING or (each.arg is None and _is_open(each.value, context)) for each in call.keywords)
+        any(each.arg is None or each.arg in _DECIDING for each in call.keywords)
         or any(isinstance(each, ast.Starred) for each in call.args)
         or len(call.args) > _PICKLE_MODULE_AT
     )
-
-
-def _is_open(options: ast.expr, context: FileContext) -> bool:
-    """Whether ``**options`` may say how a file is read: they are given, or the function around speaks of that."""
-    function = context.function_around(options)
-    if function is None or not isinstance(options, ast.Name) or options.id not in context.stores(function):
-        return True
-    return any(word in ast.unparse(function) for word in _DECIDING)
 
 
 def _is_own_file(load: ast.Call, context: FileContext) -> bool:
@@ -194,5 +174,5 @@ RULE = Rule(
     default=False,
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
-    visit={cst.Call: check, cst.Attribute: check_value},
+    visit={cst.Call: check},
 )
