@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, defaults_of, leaf
-from torchlint.rules.evidence.array_dimensions import FOLLOWING
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
 from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
-from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.shown_code import in_a_line
 
 _SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
@@ -50,7 +48,7 @@ def least_dimensions(call: ast.Call, word: str, context: FileContext) -> int:
     first = call.args[0] if call.args else None
     if word in _OF_DATA:
         data = named.get("data", first)
-        if word == "from_numpy" and (isinstance(data, ast.Subscript) or _follows_an_array(data, context)):
+        if word == "from_numpy" and isinstance(data, ast.Subscript):
             return 1  # one number of an array is none, and is refused
         if word in _LEGACY and _makes_dimensions(call, context):
             return max(1, _nested(data), len(call.args))
@@ -87,30 +85,7 @@ def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> boo
     """Whether data is a list or an array with dimensions: of a name nobody knows it may be a number."""
     if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
         return data is not None
-    if context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context):
-        return True
-    return isinstance(data, ast.Name) and _is_several_by_default(data, context)
-
-
-def _is_several_by_default(name: ast.Name, context: FileContext) -> bool:
-    """Whether a name is an argument whose default is a list or a tuple: such things are handed over for it."""
-    places = context.reaching(name)
-    place = places[0] if len(places) == 1 else None
-    function = context.parent(context.parent(place) or place) if isinstance(place, ast.arg) else None
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    return any(
-        each is place and isinstance(default, ast.Tuple | ast.List) and default.elts
-        for each, default in defaults_of(function).items()
-    )
-
-
-def _follows_an_array(data: ast.expr | None, context: FileContext) -> bool:
-    """Whether what `from_numpy` is given has dimensions, as it takes no tensor: ``np.cumprod(a).astype(float)``."""
-    while isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute) and data.func.attr == "astype":
-        data = data.func.value
-    names = names_of(data.func, context) if isinstance(data, ast.Call) else frozenset[str]()
-    return bool(names) and names <= FOLLOWING
+    return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
 
 
 def _word(call: ast.Call) -> str:

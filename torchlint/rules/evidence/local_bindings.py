@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from torchlint.rules.api import FileContext, root_of_name
@@ -62,29 +62,6 @@ def values_of(name: ast.Name, context: FileContext) -> list[ast.expr]:
     """Return all that a name may stand for as a whole; nothing where it may be an element, a sum or something else."""
     bound = bindings_of(name, context)
     return [] if any(each.depth or each.is_augmented for each in bound) else [each.value for each in bound]
-
-
-def functions_of(function: ast.expr, context: FileContext) -> frozenset[str]:
-    """Return the names of what is called: known by an import, or by a name that is bound to nothing but what is.
-
-    A choice counts as both: ``Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor``.
-    """
-    names = names_of(function, context)
-    if names or not isinstance(function, ast.Name):
-        return names
-    found = [names_of(one, context) for each in values_of(function, context) for one in _choices(each)]
-    return frozenset[str]().union(*found) if all(found) else frozenset()
-
-
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield what an expression may choose from: all ends of ``a if p else b if q else c``."""
-    left = [value]
-    while left:
-        match left.pop():
-            case ast.IfExp(body=one, orelse=other):
-                left += (one, other)
-            case chosen:
-                yield chosen
 
 
 def bound_at(place: ast.Name, context: FileContext) -> list[NameBinding]:

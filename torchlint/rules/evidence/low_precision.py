@@ -1,4 +1,4 @@
-"""Whether a tensor is what is computed in bfloat16: cast to it by a setting, given by a model in it, or under autocast.
+"""Whether a tensor is what is computed in bfloat16: given by a model in it, or under autocast.
 
 A model may cast what it gives itself, which is not seen: what is found here is likely, and of what some libraries cast,
 such as logits, only possible.
@@ -67,8 +67,8 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
                 node = inner
             case ast.Subscript(value=inner):
                 node = inner
-            case ast.Call() if (dtype := _asked_for(node, context)) is not None:
-                return _by_setting(dtype, context)
+            case ast.Call() if _asks_for_a_dtype(node, context):
+                return None
             case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _KEEPING:
                 node = inner
             case ast.Call() if (operand := _computed_alike(node, context)) is not None:
@@ -80,22 +80,12 @@ def given_in_bfloat16(node: ast.expr, context: FileContext) -> LowPrecision | No
     return None
 
 
-def _asked_for(call: ast.Call, context: FileContext) -> ast.expr | None:
-    """Return the dtype that a call asks for: ``x.to(dtype)``, ``x.sum(dtype=torch.float32)``."""
+def _asks_for_a_dtype(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call says which dtype it gives: ``x.to(dtype)``, ``x.sum(dtype=torch.float32)``."""
     if not are_of_torch(context.names(call.func)) and not isinstance(call.func, ast.Attribute):
-        return None
-    named = [each.value for each in call.keywords if each.arg == "dtype" and word_of(call.func) != "from_pretrained"]
-    given = [*named, *(each for each in call.args if context.presumed_value(each).must(Kind.DTYPE))]
-    return given[0] if given else None
-
-
-def _by_setting(dtype: ast.expr, context: FileContext) -> LowPrecision | None:
-    """Return that a dtype may be bfloat16 where it is one of several, unless a test around says which one it is."""
-    names = context.presumed_value(dtype).names
-    tests = (each.test for each in context.ancestors(dtype) if isinstance(each, ast.If | ast.IfExp))
-    if not names > _BFLOAT16 or any(ast.unparse(dtype) in ast.unparse(each) for each in tests):
-        return None
-    return LowPrecision(f"`{ast.unparse(dtype)}` may be bfloat16, line {dtype.lineno}", Confidence.POSSIBLE, True)
+        return False
+    named = (each.arg == "dtype" for each in call.keywords if word_of(call.func) != "from_pretrained")
+    return any(named) or any(context.presumed_value(each).must(Kind.DTYPE) for each in call.args)
 
 
 def _computed_alike(call: ast.Call, context: FileContext) -> ast.expr | None:
