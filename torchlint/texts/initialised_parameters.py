@@ -65,18 +65,9 @@ def written_parameters(index: AstIndex) -> Written:
             own.add((owner.name, each.attr))
         else:
             attributes.add(each.attr)
-    given = (each for each in index.nodes(ast.Constant) if not _is_mode_of_a_file(index.parents.get(each)))
-    texts = (each.value for each in given if isinstance(each.value, str))
+    texts = (each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str))
     named = {each.rpartition(".")[2] for each in texts if len(each) < 200}
     return Written(frozenset(attributes | named), False, frozenset(own))
-
-
-def _is_mode_of_a_file(above: ast.AST | None) -> bool:
-    """Whether what stands there is given to ``open``: ``"w"`` names no attribute there."""
-    match above:
-        case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
-            return True
-    return False
 
 
 def _bound(index: AstIndex, owner: ast.ClassDef) -> frozenset[str]:

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
-by `partial(torch.load, ...)` and `map(torch.load, files)`. Off unless it is selected: `--select TNS311`.
+Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known. Off
+unless it is selected: `--select TNS311`.
 
 Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`
 or `**options`, the second try for a torch that has no `weights_only=`, and other functions named `load`, such as
@@ -71,7 +71,6 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.local_bindings import bindings_of
 
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
@@ -79,28 +78,15 @@ _SAFE_SINCE, _ARGUMENT_SINCE = (2, 6), (1, 13)
 _DECIDING = frozenset({"weights_only", "pickle_module"})
 _PICKLE_MODULE_AT = 2
 """The place of ``pickle_module`` among the arguments."""
-_DOWNLOADS = frozenset(
-    "huggingface_hub.hf_hub_download huggingface_hub.snapshot_download huggingface_hub.cached_download "
-    "torch.hub.download_url_to_file urllib.request.urlretrieve urllib.request.urlopen requests.get gdown.download "
-    "wget.download".split()
-)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a ``torch.load`` that may unpickle anything, also by ``partial`` and ``map``."""
-    place, loader = context.python(node), node.func
-    if isinstance(loader, cst.Name | cst.Attribute) and context.names(loader) <= {"functools.partial", "builtins.map"}:
-        loader = node.args[0].value if context.names(loader) and node.args else loader
-    if not isinstance(place, ast.Call) or not node.args or not _is_load(loader, context):
+    """Report a ``torch.load`` that may unpickle anything."""
+    place = context.python(node)
+    if not isinstance(place, ast.Call) or not node.args or not _is_load(node.func, context) or _may_decide(place):
         return
-    called_later = _calls_of_bound(place, context) if loader is not node.func else []
-    if any(map(_may_decide, (place, *called_later))):
-        return
-    if loader is node.func and (_is_own_file(place, context) or _is_second_try(place, context)):
-        return
-    source = place.args[0] if place.args else place.keywords[0].value
-    is_map = loader is not node.func and context.names(node.func) == {"builtins.map"}
-    yield _draft(loader, _is_downloaded(source, context), None if is_map else node, context)
+    if not _is_own_file(place, context) and not _is_second_try(place, context):
+        yield _draft(node, context)
 
 
 def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
@@ -112,24 +98,17 @@ def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
     return bool(names) and names <= _LOADS
 
 
-def _draft(loader: cst.BaseExpression, is_fetched: bool, repaired: cst.Call | None, context: FileContext) -> Draft:
+def _draft(node: cst.Call, context: FileContext) -> Draft:
     target = context.settings.target_torch
-    at = name_node(loader)
+    at = name_node(node.func)
     assert at is not None
     return Draft(
         at,
         "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
-        Confidence.LIKELY if is_fetched else Confidence.POSSIBLE,
-        ("the file is downloaded here",) if is_fetched else ("where the file comes from is not shown",),
-        None if repaired is None or (target is not None and target < _ARGUMENT_SINCE) else _fix(repaired, context),
+        Confidence.POSSIBLE,
+        ("where the file comes from is not shown",),
+        None if target is not None and target < _ARGUMENT_SINCE else _fix(node, context),
     )
-
-
-def _calls_of_bound(value: ast.expr, context: FileContext) -> list[ast.Call]:
-    """Return the calls in the file of what an expression is bound to."""
-    made = context.parent(value)
-    targets = {ast.unparse(each) for each in made.targets} if isinstance(made, ast.Assign) else set()
-    return [each for each in context.nodes(ast.Call) if targets and ast.unparse(each.func) in targets]
 
 
 def _may_decide(call: ast.Call) -> bool:
@@ -156,11 +135,6 @@ def _is_second_try(load: ast.Call, context: FileContext) -> bool:
     return isinstance(around, ast.Try) and any("weights_only" in ast.unparse(each) for each in around.body)
 
 
-def _is_downloaded(source: ast.expr, context: FileContext) -> bool:
-    made = [each.value for each in bindings_of(source, context)] if isinstance(source, ast.Name) else [source]
-    return any(isinstance(each, ast.Call) and bool(context.names(each.func) & _DOWNLOADS) for each in made)
-
-
 def _fix(node: cst.Call, context: FileContext) -> Fix:
     doubt = "a file that holds more than tensors and containers of them is refused"
     edit = context.insert_after(node.args[-1].value, ", weights_only=True")
@@ -170,7 +144,7 @@ def _fix(node: cst.Call, context: FileContext) -> Fix:
 RULE = Rule(
     "TNS311",
     "untrusted-load",
-    Triggers(names=("load",), functions=("partial",), builtins=("map",)),
+    Triggers(names=("load",)),
     default=False,
     assumes=("author-meant-this",),
     severity=Severity.WARNING,

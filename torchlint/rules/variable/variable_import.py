@@ -74,12 +74,11 @@ F401`, `# pylint: disable=unused-import`), or where another file of the project 
 fail without it.
 
 Unsafe, with the reason in the fix's title, where another Python file or notebook of the project imports all names from
-the module, also by way of a third one, or asks it for the name as an attribute, and where the file puts its `__all__`
-together at run time. All files below the project's root are looked at, whichever are checked.
+the module, also by way of a third one, or asks it for the name as an attribute, and where the file has an `__all__`.
+All files below the project's root are looked at, whichever are checked.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*` (reported in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
-`import Variable as Variable`, which says "re-exported".
+`*`, under `try`, and for `import Variable as Variable`, which says "re-exported".
 
 ## References
 
@@ -137,17 +136,7 @@ def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileCo
     if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
         return True
     body = context.tree.body
-    if any(_imports_all(each) for each in body):
-        return not any(_is_script_part(each) for each in body)
-    return all(_only_imports(each) for each in body)
-
-
-def _is_script_part(statement: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``: a script is run, and seldom imported with ``*``."""
-    match statement:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
-            return True
-    return False
+    return any(map(_imports_all, body)) or all(map(_only_imports, body))
 
 
 def _imports_all(statement: ast.stmt) -> bool:
@@ -178,20 +167,9 @@ def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
 
 def _doubt(name: str, context: FileContext) -> str | None:
     """Return who may take a name that nothing in the file uses; None where nobody does."""
-    listed = [each for each in context.within(context.tree) if isinstance(each, ast.Name) and each.id == "__all__"]
-    if any(isinstance(each.ctx, ast.Load) or not _is_list_of_names(context.parent(each)) for each in listed):
-        return "`__all__` is put together at run time"
-    return context.other_texts.takes(name, by_star=not listed)
-
-
-def _is_list_of_names(statement: ast.AST | None) -> bool:
-    match statement:
-        case (
-            ast.Assign(targets=[_], value=ast.List(elts=names) | ast.Tuple(elts=names))
-            | ast.AnnAssign(value=ast.List(elts=names) | ast.Tuple(elts=names))
-        ):
-            return all(isinstance(each, ast.Constant) for each in names)
-    return False
+    if "__all__" in context.names_by_word():
+        return "`__all__` may be put together at run time"
+    return context.other_texts.takes(name, by_star=True)
 
 
 def _is_used(name: str, context: FileContext) -> bool:

@@ -140,18 +140,14 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         return
     target = node.comparisons[0]
     for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
-        found = _named_in(other, context) if _is_type_call(one) else None
-        if found is None:
+        if not _is_type_call(one) or not names_variable(other, context):
             continue
         answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
         code = brief_or("type(...) == Variable", node, context)
-        alone = found is other
         message = f"`{code}` is always `{answer}`: no object is a `Variable`; ask `isinstance(..., torch.Tensor)`"
-        if not alone:
-            message = f"the part of `{code}` that names `Variable` never matches: ask `isinstance(..., torch.Tensor)`"
-        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context) if alone else None
+        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context)
         yield Draft(
-            last_name(found), message, Confidence.CERTAIN, (import_step(found, context),), fix, Severity.WARNING
+            last_name(other), message, Confidence.CERTAIN, (import_step(other, context),), fix, Severity.WARNING
         )
 
 
@@ -226,11 +222,6 @@ def _is_type_call(node: cst.BaseExpression) -> bool:
         and node.func.value == "type"
         and len(node.args) == 1
     )
-
-
-def _named_in(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
-    members = [each.value for each in node.elements] if isinstance(node, cst.Tuple | cst.List | cst.Set) else [node]
-    return next((each for each in members if names_variable(each, context)), None)
 
 
 def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:
