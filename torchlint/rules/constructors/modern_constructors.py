@@ -33,7 +33,7 @@ from torchlint.rules.evidence.constructor_argument import ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
-from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
+from torchlint.rules.evidence.spelling import Spelled, in_fstring
 from torchlint.rules.evidence.torch_defaults import (
     Spoken,
     data_not_traced,
@@ -288,7 +288,7 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
     kinds = [context.value(each) for each in arguments]
     if not 2 <= len(arguments) <= 3 or any(each.must(Kind.INTEGER | Kind.NONE) for each in kinds):
         return None
-    spelled = _spelled(node, context)
+    spelled = spelled_like(node.func, "sparse_coo_tensor", context)
     if spelled is None:
         return None
     callee, imports = spelled
@@ -308,13 +308,3 @@ def _follows_default(name: re.Match[str], context: FileContext) -> bool:
     """Whether a default device, which legacy constructors ignore, would move what the modern function makes."""
     known = defaults(context)
     return not name["cuda"] and bool(known.device or known.tensor_type)
-
-
-def _spelled(node: cst.Call, context: FileContext) -> Spelled | None:
-    """Spell the function the way ``torch`` is spelled in the call: ``th.sparse.FloatTensor`` gives ``th``."""
-    base = node.func.value if isinstance(node.func, cst.Attribute) else None
-    while isinstance(base, cst.Attribute) and base.attr.value in ("sparse", "cuda"):
-        base = base.value
-    if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
-        return f"{base.value}.sparse_coo_tensor", ()
-    return torch_name(context, "sparse_coo_tensor", node.func)

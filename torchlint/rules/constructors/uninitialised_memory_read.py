@@ -5,8 +5,7 @@
 Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved,
 cast or wrapped, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
 `total[i] += x`, `total.index_add_(0, at, x)`) or computed with (`total * 2`, `total.sum()`), and where they are
-operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each size is written down and none is 0, also
-where it is joined with others: the first line of `lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
+operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project writes
@@ -14,8 +13,8 @@ to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that i
 an attribute of its own says nothing. Where a checkpoint may be loaded, others may use the module, or its tests write to
 it (nobody else does), that is possible only.
 
-Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
-another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
+Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined with others, given to another
+function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
 
 ## Why is this bad?
 
@@ -90,7 +89,6 @@ from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 _LEGACY = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-_JOINING = frozenset(f"torch.{each}" for each in "cat concat concatenate stack hstack vstack dstack".split())
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -105,7 +103,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not _has_memory(call) or (made is not call and _is_on_meta(made)):
         return
     used = context.first_use(made)
-    if used is None or not (is_read(used, context) or (_has_elements(call) and _is_joined(used, made, context))):
+    if used is None or not is_read(used, context):
         return
     name = _name_of(made, context)
     line = next(each for each in (used, *context.ancestors(used)) if isinstance(each, ast.stmt))
@@ -167,24 +165,6 @@ def _has_memory(call: ast.Call) -> bool:
 
 def _is_on_meta(made: ast.expr) -> bool:
     return any(isinstance(each, ast.Constant) and each.value == "meta" for each in ast.walk(made))
-
-
-def _has_elements(call: ast.Call) -> bool:
-    """Whether each size of the memory is written down and none is 0."""
-    given = [*call.args, *(each.value for each in call.keywords if each.arg == "size")]
-    sizes = [one for each in given for one in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])]
-    return bool(sizes) and all(
-        isinstance(each, ast.Constant) and isinstance(each.value, int) and each.value for each in sizes
-    )
-
-
-def _is_joined(parts: ast.AST, made: ast.expr, context: FileContext) -> bool:
-    """Whether memory is joined with others, so that its numbers stay in what comes of it: nothing is cut off there."""
-    call = context.parent(parts) if isinstance(parts, ast.Tuple | ast.List) else None
-    if not isinstance(call, ast.Call) or call.args[:1] != [parts] or not context.names(call.func) <= _JOINING:
-        return False
-    name, around = _name_of(made, context), context.function_around(made) or context.tree
-    return all(ast.unparse(each.value) != name for each in context.inside(around, ast.Subscript))
 
 
 RULE = Rule(

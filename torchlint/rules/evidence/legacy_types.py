@@ -146,7 +146,7 @@ def name_node(node: cst.BaseExpression) -> cst.Name | None:
 def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
     """Spell ``torch.<name>`` the way a type beside it is spelled: ``th.cuda.FloatTensor`` gives ``th``."""
     base = node.value if isinstance(node, cst.Attribute) else None
-    if isinstance(base, cst.Attribute) and base.attr.value == "cuda":
+    while isinstance(base, cst.Attribute) and base.attr.value in ("cuda", "sparse"):
         base = base.value
     if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
         return f"{base.value}.{name}", ()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import FileContext, Kind, arguments_of, is_called_self, leaf, seems_device, unpacks, word_of
+from torchlint.rules.api import FileContext, Kind, arguments_of, is_called_self, seems_device, unpacks, word_of
 from torchlint.rules.evidence.local_bindings import are_of_torch, values_of
 
 _BFLOAT16 = frozenset({"torch.bfloat16"})
@@ -27,8 +27,6 @@ _CAST_BY_SOME = frozenset({"logits"})
 """Fields that some of those models cast to float32."""
 _GIVING = frozenset("forward encode_image encode_text get_image_features get_text_features".split())
 """Methods of models that give what they computed."""
-_CASTING = frozenset("float half double type type_as".split())
-"""Methods of tensors and models that give another dtype, whatever they are given."""
 _HANDING_ON = frozenset("cuda cpu eval train to requires_grad_".split())
 """Methods of a model that give the model."""
 _AUTOCAST = frozenset(f"torch.{place}autocast" for place in ("", "amp.", "cuda.amp.", "cpu.amp."))
@@ -39,10 +37,6 @@ _MULTIPLYING = frozenset(
 )
 _LAYERS = frozenset("torch.nn.Linear torch.nn.Conv1d torch.nn.Conv2d torch.nn.Conv3d".split())
 """What computes in the dtype of autocast."""
-_HOLDING = frozenset({"torch.nn.Sequential", "torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
-"""Modules of torch that are what they hold."""
-_IN_FLOAT32 = frozenset("softmax log_softmax cross_entropy mse_loss l1_loss nll_loss sum prod norm exp log pow".split())
-"""Functions and methods that autocast of CUDA has computed in float32; that of the CPU only the losses."""
 _DEEPEST = 12
 
 
@@ -188,12 +182,10 @@ def _under_autocast(call: ast.Call, confidence: Confidence, context: FileContext
         return None
     enabled = next((each.value for each in made.keywords if each.arg == "enabled"), None)
     is_on = enabled is None or isinstance(enabled, ast.Constant)
-    multiplies = _multiplies(call, context)
-    if not multiplies and not _is_network(call, context):
+    if not _multiplies(call, context):
         return None
-    verb = "has" if is_on and multiplies else "may have"
-    why = f"`{ast.unparse(made)}` {verb} it computed in bfloat16, line {made.lineno}"
-    return LowPrecision(why, confidence if is_on and multiplies else Confidence.POSSIBLE, is_setting=not is_on)
+    why = f"`{ast.unparse(made)}` {'has' if is_on else 'may have'} it computed in bfloat16, line {made.lineno}"
+    return LowPrecision(why, confidence if is_on else Confidence.POSSIBLE, is_setting=not is_on)
 
 
 def _is_to_bfloat16(made: ast.Call, context: FileContext) -> bool:
@@ -214,20 +206,3 @@ def _multiplies(call: ast.Call, context: FileContext) -> bool:
     """Whether a call is a multiplication of matrices, or a layer that ends with one."""
     names, layers = context.names(call.func), context.value(call.func).instance
     return (bool(names) and names <= _MULTIPLYING) or (bool(layers) and layers <= _LAYERS)
-
-
-def _is_network(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call runs a network that is not known to end in another dtype than that of autocast."""
-    value = context.value(_model_asked(call))
-    others = {each for each in value.instance if each.startswith("torch.")} - _HOLDING - _LAYERS
-    if not value.must(Kind.MODULE) or value.names or others:
-        return False
-    forward = context.called(call)
-    results = [each.value for each in context.own(forward, ast.Return)] if forward is not None else []
-    return not any(isinstance(each, ast.Call) and _leaves_bfloat16(each, context) for each in results)
-
-
-def _leaves_bfloat16(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call gives another dtype under autocast: ``softmax(x, -1)``, ``x.float()``, ``x.to(torch.float32)``."""
-    word = leaf(word_of(call.func))
-    return word in _IN_FLOAT32 | _CASTING or (word == "to" and not all(_is_place(each, context) for each in call.args))

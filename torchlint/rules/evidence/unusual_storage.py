@@ -16,7 +16,6 @@ class Storage(Enum):
     FLOAT8 = "float8"
     COMPLEX32 = "complex32"
     SPARSE = "sparse"
-    MKLDNN = "mkldnn"
     QUANTISED = "quantised"
     CONJUGATE = "a conjugate view"
 
@@ -69,8 +68,6 @@ def _of_method(node: ast.Call, inner: ast.expr, word: str, context: FileContext)
         return _conjugated(inner, context)
     if word in _TO_SPARSE:
         return Storage.SPARSE
-    if word == "to_mkldnn":
-        return Storage.MKLDNN
     before = shown_storage(inner, context) if word in _KEEPING else None
     if before is Storage.CONJUGATE and (word == "clone" or context.value(inner).device != Device.HOST):
         return None  # a copy, and so is what comes from another device

@@ -93,7 +93,6 @@ _REPAIRS = {
     Storage.FLOAT8: ".float()",
     Storage.COMPLEX32: ".cfloat()",
     Storage.SPARSE: ".to_dense()",
-    Storage.MKLDNN: ".to_dense()",
     Storage.QUANTISED: ".dequantize()",
     Storage.CONJUGATE: ".resolve_conj()",
 }
