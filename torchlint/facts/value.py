@@ -188,8 +188,6 @@ class Value:
     why_device: Reason | None = None
     claimed: str = ""
     """Why the kind is only claimed, as a clause: an annotation says it, or a test that leaves more open."""
-    is_proven_on_host: bool = False
-    """Whether a tensor is on the host where nothing is presumed, but for torch's default device."""
     tells_cuda: bool = False
     """Whether this is what ``torch.cuda.is_available()`` gives, the same as long as the process runs."""
 

@@ -105,13 +105,10 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
 
 
 def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
-    facts = context.value(node)
-    shown = f"`*{brief(node, context)}`"
-    if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
-        return Given(
-            ArgumentKind.SIZE, facts.must(_SIZE_KINDS) and _is_torch_size(node, context), shown, may_be_empty=True
-        )
-    return Given(ArgumentKind.UNKNOWN, False, shown)
+    shown, is_size = f"`*{brief(node, context)}`", context.value(node).must(_SIZE_KINDS)
+    if not is_size and not names_sizes(node) and not reads_as_size(node):
+        return Given(ArgumentKind.UNKNOWN, False, shown)
+    return Given(ArgumentKind.SIZE, is_size and _is_torch_size(node, context), shown, may_be_empty=True)
 
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
@@ -241,13 +238,6 @@ def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext
 
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
     return Given(ArgumentKind.UNKNOWN, False, f"`{brief(node, context)}`")
-
-
-def _calls_size(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
-            return True
-    return False
 
 
 def _is_parameter(node: cst.Call, context: FileContext) -> bool:

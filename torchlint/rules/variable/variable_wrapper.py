@@ -17,7 +17,6 @@ from its graph**. Where `x` is a network's output or a parameter, no gradient pa
 | `Variable(x)`, `Variable(x, requires_grad=False)` | `x.detach()`, also for a parameter |
 | `Variable(x, requires_grad=True)` | `x.detach().requires_grad_(True)`: the gradient does not reach `x` |
 | `Variable([1.0])`, `Variable(array)` | `TypeError: Variable data has to be a tensor` |
-| `map(Variable, batch)` | `x.detach()` for each |
 
 ## Example
 
@@ -42,7 +41,7 @@ Use instead:
 import torch
 
 noise = torch.randn(4, 8)
-weight = torch.zeros(8, 2, requires_grad=True)
+weight = torch.zeros(8, 2).requires_grad_(True)
 
 
 def score(features):
@@ -75,8 +74,7 @@ def scaled(y: torch.Tensor):
 Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
 nobody can tell the two objects apart: it was made on the spot, of sizes and data alone. What a name, a container or an
 attribute holds may have been written with a live value meanwhile: `Variable(torch.cat(ts))` becomes
-`torch.cat(ts).detach()`. `requires_grad=True` moves into the call that makes the
-tensor, where there is one.
+`torch.cat(ts).detach()`.
 
 Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
 latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
@@ -89,7 +87,7 @@ of a function nothing is known but what all of its calls in sight hand over; an 
 In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
 pass `Variable(x)`.
 
-No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
+No fix where a comment would be lost, and for `name=`.
 
 `Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
 has a class below `Tensor`, calls `as_subclass`, or imports a library that hands out such objects (MONAI, fastai 2,
@@ -123,26 +121,16 @@ from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_detached, is_proven, is_tensor_if_taken
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
-from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, last_name, names_variable, variable_call
+from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, variable_call
 from torchlint.rules.variable.unwrapping import unwrap
 
-_TAKE_REQUIRES_GRAD = frozenset(
-    f"torch.{word}"
-    for word in (
-        "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randn randn_like "
-        "tensor zeros zeros_like"
-    ).split()
-)
 _NO_TENSOR = "`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a call of ``Variable``, or one of ``map`` that is given it."""
-    if isinstance(node.func, cst.Name) and node.func.value == "map" and len(node.args) == 2:
-        yield from _mapped(node.args[0].value, context)
-        return
+    """Report a call of ``Variable``."""
     wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is not None:
         return
@@ -153,14 +141,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     fix = fix and fix.assuming(*kept_below(wrapper.call.func, context))
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
-
-
-def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
-    if names_variable(function, context):
-        message = (
-            "`map(Variable, ...)` detaches every tensor: write `x.detach() for x in ...`, or leave the tensors alone"
-        )
-        yield Draft(last_name(function), message, Confidence.CERTAIN, (import_step(function, context),))
 
 
 def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
@@ -200,13 +180,6 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
     flag = wrapper.requires_grad
     assert flag is not None
     written = context.code_with_parentheses(flag.value)
-    if is_literal(flag, "True") and _takes_requires_grad(data.value, context):
-        moved = _moved(wrapper, data, context)
-        message = (
-            f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
-        )
-        made = NO_GRADIENT_CARRIED.proven("torch makes it here", brief(data.value, context))
-        return message, _fix("Move `requires_grad=True` into the inner call", moved, made)
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use the tensor as it is"
         is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
@@ -290,26 +263,6 @@ def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
     return bool(names) and all(
         each in operations().factories or each.endswith(("Tensor", "Variable")) for each in names
     )
-
-
-def _takes_requires_grad(node: cst.BaseExpression, context: FileContext) -> bool:
-    if not isinstance(node, cst.Call) or any(each.star == "**" for each in node.args):
-        return False
-    if any(each.keyword and each.keyword.value in ("requires_grad", "out") for each in node.args):
-        return False
-    names = context.names(node.func)
-    return bool(names) and names <= _TAKE_REQUIRES_GRAD
-
-
-def _moved(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> tuple[Edit, ...] | None:
-    edits = unwrap(wrapper.call, data, "", context)
-    inner = cst.ensure_type(data.value, cst.Call)
-    if not inner.args or edits is None:
-        return None
-    last = inner.args[-1]
-    if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
-        return None
-    return (*edits, context.insert_after(last.value, ", requires_grad=True"))
 
 
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
