@@ -135,7 +135,7 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     known = defaults(context)
     name = "get_default_dtype" if kind.plain and known.dtype else kind.dtype
     name = name or ("float32" if kind.plain else None)
-    if name is None or in_fstring(node, context) or _comment_in(wanted, context):
+    if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
     spelled = _spelled(wanted.value, name, context)
     if spelled is None:
@@ -177,10 +177,6 @@ def _assumed(receiver: cst.BaseExpression, kind: TensorType, context: FileContex
     elif kind.device == "cuda":
         yield ON_CURRENT_GPU.open(code)
     yield from defaults_unchanged(context, dtype=kind.plain)
-
-
-def _comment_in(wanted: cst.Arg, context: FileContext) -> bool:
-    return "#" in context.code_with_parentheses(wanted.value)
 
 
 RULE = Rule(

@@ -292,19 +292,10 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
     if spelled is None:
         return None
     callee, imports = spelled
-    device = ', device="cpu"' if _follows_default(name, context) else ""
-    edits = (context.replace(node.func, callee), *imports)
-    if device:
-        edits = (*edits, context.insert_after(arguments[-1], device))
-    return Fix(f"Use `{callee}(...{device})`", edits, _assumed_sparse(context))
-
-
-def _assumed_sparse(context: FileContext) -> tuple[Decision, ...]:
-    """Measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor."""
-    return (WARNING_IS_WELCOME.open(), *defaults_unchanged(context, dtype=False))
-
-
-def _follows_default(name: re.Match[str], context: FileContext) -> bool:
-    """Whether a default device, which legacy constructors ignore, would move what the modern function makes."""
     known = defaults(context)
-    return not name["cuda"] and bool(known.device or known.tensor_type)
+    follows = not name["cuda"] and (known.device or known.tensor_type)  # a default device, which the old call ignores
+    device = ', device="cpu"' if follows else ""
+    edits = (context.replace(node.func, callee), *imports, context.insert_after(arguments[-1], device))
+    # measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor
+    assumed = (WARNING_IS_WELCOME.open(), *defaults_unchanged(context, dtype=False))
+    return Fix(f"Use `{callee}(...{device})`", edits if device else edits[:-1], assumed)

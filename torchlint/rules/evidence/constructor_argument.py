@@ -10,7 +10,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, parameters
+from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.array_dimensions import is_no_size
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.memory_reads import is_read, passed_on
@@ -193,11 +193,9 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
 
 
 def _is_of_caller(node: cst.Name, context: FileContext) -> bool:
-    """Whether a name is a parameter of a function around it: callers decide what it is."""
+    """Whether a name may be a parameter: callers decide what it is."""
     found = context.python(node)
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    around = (each for each in context.ancestors(found) if isinstance(each, functions)) if found is not None else ()
-    return any(node.value in parameters(each) for each in around)
+    return isinstance(found, ast.Name) and any(isinstance(each, ast.arg) for each in context.reaching(found))
 
 
 def _asks_a_tensor(node: cst.BaseExpression, context: FileContext) -> bool:

@@ -90,14 +90,11 @@ def _imported(imports: list[_Import], name: str) -> list[tuple[str, str]]:
     modules.sort(key=lambda word: word != "torch")
     wanted = f"torch.{name}"
     if "." in name:  # `nn.init.normal_` rather than `torch.nn.init.normal_`
-        inner = sorted((each for each in found if f"{wanted}.".startswith(f"{each[1]}.")), key=_length)
+        inner = [each for each in found if f"{wanted}.".startswith(f"{each[1]}.")]
+        inner.sort(key=lambda each: len(each[1]))
         return [(word + wanted[len(meant) :], word) for word, meant in reversed(inner)]
     direct = [word for word, meant in reversed(found) if meant == f"torch.{name}"]
     return [*((f"{word}.{name}", word) for word in modules), *((word, word) for word in direct)]
-
-
-def _length(bound: tuple[str, str]) -> int:
-    return len(bound[1])
 
 
 def _bound(node: _Import) -> Iterator[tuple[str, str]]:
