@@ -13,7 +13,7 @@ from tests.before_and_after import check_runs_alike
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
-from torchlint.rules.evidence.array_dimensions import DIMENSIONAL  # noqa: E402
+from torchlint.rules.evidence.array_dimensions import DIMENSIONAL, FOLLOWING  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -42,14 +42,21 @@ def applied(name: str) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize("value", GIVEN.values(), ids=GIVEN)
-@pytest.mark.parametrize("name", sorted(DIMENSIONAL))
+@pytest.mark.parametrize("name", sorted(DIMENSIONAL | FOLLOWING))
 def test_a_function_gives_an_array_with_dimensions_or_raises(name: str, value: Any) -> None:
     try:
         made = applied(name)(value)
     except (TypeError, ValueError, IndexError, RuntimeError, AttributeError):
         return
+    if name in FOLLOWING and isinstance(value, torch.Tensor):
+        return  # gives a tensor, or not: nothing rests on it
     assert isinstance(made, np.ndarray)
     assert made.ndim > 0
+
+
+def test_some_functions_give_a_tensor_of_a_tensor() -> None:
+    for name in ("numpy.repeat", "numpy.linspace", "numpy.cumprod", "numpy.argsort"):
+        assert isinstance(applied(name)(torch.tensor([3, 1])), torch.Tensor), name
 
 
 PROGRAM = (

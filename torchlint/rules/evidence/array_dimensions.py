@@ -15,6 +15,8 @@ DIMENSIONAL = frozenset(
     ).split()
 )
 """Functions that give an array which has dimensions, or raise, whatever they are given."""
+FOLLOWING = frozenset(f"numpy.{word}" for word in "linspace repeat cumsum cumprod argsort delete insert".split())
+"""Functions that do so where they are given no tensor."""
 _SHAPED = frozenset(f"numpy.{word}" for word in "zeros ones empty full".split())
 _CONVERTING = frozenset(f"numpy.{word}" for word in "array asarray ascontiguousarray".split())
 _DRAWN = frozenset(f"numpy.random.{word}" for word in "rand randn normal uniform random standard_normal beta".split())

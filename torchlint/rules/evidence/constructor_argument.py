@@ -188,7 +188,7 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
     what = f"{shown}, a sequence,"
     if claimed:
         return Given(ArgumentKind.MIXED, False, what, doubt=claimed)
-    made_here = local or isinstance(node, cst.BinaryOperation)
+    made_here = local or isinstance(node, cst.BinaryOperation | cst.Call)
     return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
 
 

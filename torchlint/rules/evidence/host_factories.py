@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
+from torchlint.rules.evidence.array_dimensions import FOLLOWING
 from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
+from torchlint.rules.evidence.local_bindings import names_of
 from torchlint.rules.evidence.shown_code import in_a_line
 
 _SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
@@ -48,7 +50,7 @@ def least_dimensions(call: ast.Call, word: str, context: FileContext) -> int:
     first = call.args[0] if call.args else None
     if word in _OF_DATA:
         data = named.get("data", first)
-        if word == "from_numpy" and isinstance(data, ast.Subscript):
+        if word == "from_numpy" and (isinstance(data, ast.Subscript) or _follows_an_array(data, context)):
             return 1  # one number of an array is none, and is refused
         if word in _LEGACY and _makes_dimensions(call, context):
             return max(1, _nested(data), len(call.args))
@@ -86,6 +88,14 @@ def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> boo
     if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
         return data is not None
     return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
+
+
+def _follows_an_array(data: ast.expr | None, context: FileContext) -> bool:
+    """Whether what `from_numpy` is given has dimensions, as it takes no tensor: ``np.cumprod(a).astype(float)``."""
+    while isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute) and data.func.attr == "astype":
+        data = data.func.value
+    names = names_of(data.func, context) if isinstance(data, ast.Call) else frozenset[str]()
+    return bool(names) and names <= FOLLOWING
 
 
 def _word(call: ast.Call) -> str:
