@@ -117,7 +117,6 @@ def test_a_layer_of_another_file_may_have_no_weight(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- code in strings
 TOLD = {
-    "a message": 'print("no Variable is needed")\n',
     "a docstring": 'def f():\n    """Variable(x) was needed once."""\n\n\nf()\n',
 }
 RUN = {

@@ -32,7 +32,8 @@ def torch_name(context: FileContext, name: str, at: cst.CSTNode) -> Spelled | No
     """
     if not context.is_parsed:
         return f"torch.{name}", ()
-    imports, others = _imports(context, at), _meaning_another(context.tree, context)
+    imports, late = _imports(context, at)
+    others = _meaning_another(context.tree, context).union(word for each in late for word, _ in _bound(each))
     plain = [each for each in imports if not _may_be_left_out(each, context)]
     for spelled, root in _imported(plain, name):
         if root not in others:
@@ -64,11 +65,12 @@ def _goes_out(context: FileContext) -> bool:
     return "__all__" not in context.stores(context.tree) and bool(context.other_texts.takes("torch", by_star=True))
 
 
-def _imports(context: FileContext, at: cst.CSTNode) -> list[_Import]:
-    """Return the imports that have run where the text is written, those of the module itself first."""
+def _imports(context: FileContext, at: cst.CSTNode) -> tuple[list[_Import], list[_Import]]:
+    """Return the imports that have run where the text is written, and those of functions around that come later."""
     start = context.span(at)[0]
-    before = (each for each in sorted(context.imports, key=context.span) if context.span(each)[0] < start)
-    return [each for each in before if _counts(context, each, start)]
+    found = [each for each in sorted(context.imports, key=context.span) if _counts(context, each, start)]
+    before = [each for each in found if context.span(each)[0] < start]
+    return before, [each for each in found if each not in before and context.function_around(each) is not None]
 
 
 def _counts(context: FileContext, node: ast.AST, start: int) -> bool:
