@@ -29,7 +29,7 @@ NESTED = {"rules"}
 ENGINE = ("texts", "semantic", "values", "models", "evaluation", "flow", "answers")
 ASKED_BESIDE_THE_DOOR = {
     *(f"models/{name}.py" for name in ("grad_modes", "network_words", "operations")),
-    *(f"texts/{name}.py" for name in ("binders", "bindings", "default_setters", "device_names", "imports")),
+    *(f"texts/{name}.py" for name in ("binders", "bindings", "default_setters", "device_names")),
     *(f"texts/{name}.py" for name in ("project_view", "run_later", "tracers")),
 }
 """What the vocabulary of rules takes from the engine itself: the list may only become shorter."""

@@ -215,36 +215,6 @@ def test_a_fix_that_changes_what_a_cell_shows_is_unsafe(torchlint: Program, tmp_
     assert fixed(torchlint, path) == ["import torch\nx = torch.ones(2)\nx;"]
 
 
-def test_an_import_that_a_fix_needs_goes_to_the_cell_with_imports(torchlint: Program, tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        text("# Title"),
-        code("%matplotlib inline"),
-        code("import os\nimport numpy as np"),
-        code("def f(n):\n    from torch import FloatTensor\n    return 1"),
-        code("from torch.autograd import Variable\nisinstance(os, Variable)"),
-        code("import torch"),
-    )
-    assert fixed(torchlint, path, "--unsafe-fixes")[2:5] == [
-        "import os\nimport numpy as np\nimport torch",
-        "def f(n):\n    from torch import FloatTensor\n    return 1",
-        "isinstance(os, torch.Tensor)",
-    ]
-    path = write(tmp_path, code("import os\nfrom torch.autograd import Variable\nisinstance(os, Variable)\nos;"))
-    assert fixed(torchlint, path, "--unsafe-fixes") == ["import os\nimport torch\nisinstance(os, torch.Tensor)\nos;"]
-    path = write(
-        tmp_path,
-        code("%matplotlib inline"),
-        code("import os\nimport numpy as np"),
-        code("import torch.autograd as ag\nisinstance(os, ag.Variable)"),
-        code("import torch"),
-    )
-    assert fixed(torchlint, path, "--unsafe-fixes")[1:3] == [
-        "import os\nimport numpy as np\nimport torch",
-        "import torch.autograd as ag\nisinstance(os, torch.Tensor)",
-    ]
-
-
 def test_an_indented_cell_is_fixed_in_its_own_indentation(torchlint: Program, tmp_path: Path) -> None:
     path = write(tmp_path, code(SETUP), code("  w.data.fill_(3)\n\n  x = w.numpy()\n  w.data.fill_(4)"))
     assert fixed(torchlint, path, "--unsafe-fixes")[1].splitlines() == [

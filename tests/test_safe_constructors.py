@@ -120,7 +120,6 @@ REPAIRED = {
     "a tuple of a size": ("def f(s):\n    return torch.Tensor(tuple(s)), torch.Tensor([*s])", "f(x.shape)"),
     "its length": ("def f(v: List[int]):\n    return torch.Tensor(len(v)).shape", "f([2, 1])"),
     "several sizes": ("def f(n: int, m: int):\n    return torch.Tensor(n, m).shape", "f(2, 3)"),
-    "sizes in a list": ("def f(n: int):\n    s = [n, 2]\n    return torch.Tensor(*s).shape", "f(2)"),
     "a tensor's dimension": ("def f(t: torch.Tensor):\n    return torch.Tensor(t.shape[0], 2).shape", "f(x)"),
     "lists added": ("def f():\n    v = [1]\n    v += [2]\n    v += list(range(2))\n    return torch.Tensor(v)", "f()"),
     "a tuple that grows": (

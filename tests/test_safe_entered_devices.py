@@ -26,7 +26,6 @@ ENTERED = {
 }
 NOT_ENTERED = {
     "nothing": "print(torch.device('meta'), made().device)\n",
-    "an argument": "with contextlib.nullcontext(torch.device('meta')):\n    print(made().device)\n",
     "other contexts": "with torch.no_grad(), contextlib.suppress(KeyError):\n    print(made().device)\n",
     "a GPU that is meant": "with torch.cuda.device(-1):\n    print(made().device)\n",
     "a comment": "# torch.set_default_device('meta')\nprint(made().device)\n",

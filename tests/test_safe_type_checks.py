@@ -46,12 +46,6 @@ TAKEN = "from nets import *\n\nprint(is_tensor(3))\n"
 
 TORCH_IS_TORCH = {
     "an import that is added": ({"main.py": VARIABLE + ASKED + "\n\nprint(is_tensor(3))\n"}),
-    "an import that may fail": (
-        {
-            "main.py": "try:\n    import torch\nexcept ImportError:\n    torch = None\n"
-            + VARIABLE + ASKED + "\n\nprint(is_tensor(3))\n",
-        }
-    ),
     "all names are taken": {"main.py": TAKEN, "nets.py": "import torch\n" + VARIABLE + ASKED},
     "all names that are listed are taken": {
         "main.py": TAKEN,

@@ -94,7 +94,6 @@ def test_a_text_that_does_not_parse_is_silent_without_torch() -> None:
         "from torchvision import models",
         "import timm",
         "from compat import torch",
-        "from somewhere import *\n\nEPS = torch.finfo(torch.float32).eps",
     ],
 )
 def test_an_import_of_torch_counts_wherever_it_stands(head: str) -> None:

@@ -106,7 +106,6 @@ def test_reported_where_data_is_only_read(tmp_path: Path) -> None:
     reading = (
         "def score(net, x):\n    print(net.kernel.data.shape)\n    return x + net.kernel.data - net.kernel.data[0]\n"
     )
-    reading += "\ndef again(net, x):\n    wide = net.kernel.unsqueeze(0)\n    return wide * x\n"
     assert levels(tmp_path, {"train.py": TRAINING, "score.py": reading}) == [Confidence.LIKELY]
 
 

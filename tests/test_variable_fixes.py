@@ -18,30 +18,6 @@ def fixed(code: str, *select: str, unsafe: bool = False) -> str:
     return outcome.raw.decode()
 
 
-def test_a_statement_that_only_rewraps_goes_with_its_row() -> None:
-    before = """\
-        import torch
-        from torch.autograd import Variable
-
-
-        def train(net):
-            image = torch.zeros(3)
-            # to a Variable
-            image = Variable(image)
-            yield net(image)
-        """
-    after = """\
-        import torch
-
-
-        def train(net):
-            image = torch.zeros(3)
-            # to a Variable
-            yield net(image)
-        """
-    assert fixed(before, "TNS401") == dedent(after)
-
-
 def test_batches_of_an_unknown_dataset_may_hold_a_graph() -> None:
     before = """\
         from torch.autograd import Variable
@@ -130,42 +106,6 @@ def test_a_missing_half_and_a_detour_end_in_the_direct_call(before: str, after: 
         "import torch\nx = torch.ones(3, requires_grad=True)\nloss = torch.nn.functional.mse_loss(x, torch.ones(3))\n"
     )
     assert fixed(f"{made}y = {before}\n", "ALL") == f"{made}y = {after}\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("Variable(x, volatile=True) if volatile else Variable(x)", "x.detach()"),
-        ("Variable(x) if train else Variable(x, volatile=True)", "x.detach()"),
-        ("(Variable(x, True) if train else Variable(x, True, True))", "(x.detach().requires_grad_(True))"),
-        ("Variable(x, volatile=True) if volatile else Variable(x, volatile=False)", "x.detach()"),
-        ("Variable(x.cuda(), volatile=True) if f else Variable(x)", "x.cuda().detach() if f else x.detach()"),
-        ("Variable(x, volatile=True) if asked() else Variable(x)", "x.detach() if asked() else x.detach()"),
-        (
-            "(Variable(x) if f  # why\n    else Variable(x, volatile=True))",
-            "(x.detach() if f  # why\n    else x.detach())",
-        ),
-    ],
-)
-def test_a_test_that_chooses_nothing_but_volatile_goes_with_it(before: str, after: str) -> None:
-    frame = "from torch.autograd import Variable\n\n\ndef wrapped(x, volatile, train, f, asked):\n    return {}\n"
-    assert fixed(frame.format(before), "TNS4", unsafe=True).endswith(f"    return {after}\n")
-
-
-@pytest.mark.parametrize(("mask", "is_left"), [("True", False), ("torch.ones(2)", True)])
-def test_a_safe_fix_leaves_a_test_that_may_raise(mask: str, is_left: bool) -> None:
-    code = f"""\
-        import torch
-        from torch.autograd import Variable
-
-
-        def trained(x, optimizer):
-            flag = {mask}
-            optimizer.step()
-            x = torch.relu(x)
-            return Variable(x, volatile=True) if flag else Variable(x)
-        """
-    assert ("if flag else" in fixed(code, "TNS4")) is is_left
 
 
 def test_an_import_that_another_file_needs_stays(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ class Knowledge(Protocol):
     def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
 
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+
     def mode(self, node: ast.expr) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
 
@@ -76,9 +79,6 @@ class Knowledge(Protocol):
 
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
-
-    def is_called_without_grad(self, node: ast.expr) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
 
     def file_of(self, site: KnownCall) -> Knowledge:
         """Return what is known of the file in which a call stands."""

@@ -26,6 +26,7 @@ from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.flow import OPEN, FlowFact
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.flow.answers import FlowAnswer
+from torchlint.flow.first_uses import first_use
 from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
@@ -36,7 +37,7 @@ from torchlint.syntax.ast_index import FUNCTIONS, index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
-from torchlint.values.asking import ANY_ELEMENT, OFF, Path
+from torchlint.values.asking import ANY_ELEMENT, Path
 from torchlint.values.references import InstanceRef, LibraryRef
 
 if TYPE_CHECKING:
@@ -247,6 +248,14 @@ class GraphKnowledge(CheckedFile):
         return self.told(found, path) if found is not None else NOTHING
 
     @_noted
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+        found = self._node(node)
+        used = first_use(found) if found is not None else None
+        place: object = used.at if used is not None else None
+        return place if isinstance(place, ast.AST) else None
+
+    @_noted
     def told(self, node: Node, path: Path) -> Value:
         """Return what is known of what a path leads to from a node."""
         key = (node, path)
@@ -433,15 +442,6 @@ class GraphKnowledge(CheckedFile):
         home = self.file_of(site)
         path = "" if home is self else f"{home.index.source.path} "
         return f"`{one_line(ast.unparse(site.call), _LONGEST_CODE)}`, {path}line {site.call.lineno}"
-
-    @_noted
-    def is_called_without_grad(self, node: ast.expr) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-        found = computed_at(node, self.index, self._node)
-        callers = self._graph[0].callers
-        with callers.question():
-            return found is not None and callers.mode(found, None) == OFF
-        return False
 
     # ------------------------------------------------------------------ reasons
     @_noted

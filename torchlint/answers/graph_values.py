@@ -63,6 +63,7 @@ class GraphValue(Value):
         is_tensor = sure.kind == a.TENSOR
         put(self, "exact", a.EXACT.get(sure.dtype) if is_tensor else None)
         put(self, "rank", a.RANKS.index(sure.rank) if is_tensor and sure.rank in a.RANKS[:5] else None)
+        put(self, "has_dimensions", is_tensor and not sure.rank & a.RANKS[0])
         put(self, "names", names_in(proof))
         put(self, "instance", frozenset(name for each in said.references if (name := _class_name(each))))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -166,6 +166,8 @@ class Value:
     """The exact dtype as ``"float32"`` where known."""
     rank: int | None = None
     """The number of dimensions where known; 0 for a loss or another full reduction."""
+    has_dimensions: bool = False
+    """Whether a tensor has at least one, however many."""
     names: frozenset[str] = frozenset()
     """What this may be by name: ``torch.FloatTensor``, ``numpy.asarray``, ``here.module.function``."""
     instance: frozenset[str] = frozenset()
@@ -229,32 +231,6 @@ class Value:
         facts.update(changes)
         return Value(**facts)
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether anything is known of what a container holds."""
-        return self.items is not None or self.member is not None or bool(self.keys)
-
-    def with_parts(self, change: Callable[[Value], Value], **changes: object) -> Value:
-        """Return this value with a change made to each of its parts that is known, and some facts replaced."""
-        return self.having(
-            items=None if self.items is None else tuple(map(change, self.items)),
-            member=None if self.member is None else change(self.member),
-            keys=tuple((word, change(each)) for word, each in self.keys),
-            **changes,
-        )
-
-    def same(self, other: Value) -> bool:
-        """Whether both say the same, reasons aside: a loop that changes nothing has settled."""
-        if self is other:
-            return True
-        return (
-            self.plain() == other.plain()
-            and _same_all(self.items, other.items)
-            and _same_one(self.member, other.member)
-            and [key for key, _ in self.keys] == [key for key, _ in other.keys]
-            and all(one.same(two) for (_, one), (_, two) in zip(self.keys, other.keys, strict=True))
-        )
-
     def plain(self) -> tuple[object, ...]:
         """Return the facts that can be compared, parts and reasons aside."""
         return (
@@ -277,18 +253,6 @@ class Value:
 _FACTS: Final = tuple(Value.__annotations__)
 _all_facts: Final = attrgetter(*_FACTS)
 """Three times as quick as ``dataclasses.replace``, for what is done at every second expression."""
-
-
-def _same_one(one: Value | None, other: Value | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.same(other)
-
-
-def _same_all(one: tuple[Value, ...] | None, other: tuple[Value, ...] | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return len(one) == len(other) and all(a.same(b) for a, b in zip(one, other, strict=True))
 
 
 ABSENT: Final = "it may be `None`"

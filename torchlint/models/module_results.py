@@ -249,7 +249,7 @@ def _if_asked_for(found: Abstract, word: str, name: str, maker: CallSite | None)
 
 def _plain_module_attribute(owner: Abstract, word: str, name: str, at: Node, maker: CallSite | None) -> Abstract | None:
     if word.startswith(("weight", "bias")):
-        found = parameter_of(owner, at)
+        found = parameter_of(owner, at).but(rank=a.ANY_RANK & ~a.RANKS[0])
     elif word in ("running_mean", "running_var"):
         found = tensor(a.SAFE, owner.device or a.SAFE, a.FLOATING, a.RANKS[1], None, owner.device_from)
     elif word == "num_batches_tracked":

@@ -21,12 +21,10 @@ from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
-from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
-from torchlint.models.network_words import MODEL_WORD
+from torchlint.models.grad_modes import GRAD_MODES
 from torchlint.models.operations import (
     CASTS,
     DISTINCTIVE,
-    FULL_REDUCTIONS,
     LEGACY_DTYPES,
     LOSSES,
     leaf,
@@ -36,9 +34,9 @@ from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
-from torchlint.syntax.blocks import block_with, blocks_of, earlier_in_block, leaves
+from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import elements_of, is_called_self, is_super_call, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, is_called_self, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
@@ -46,7 +44,6 @@ from torchlint.syntax.signatures import (
     defaults_of,
     first_parameter,
     handed_to,
-    is_static,
     parameters,
     plain_parameters,
     positional_parameters,
@@ -63,9 +60,8 @@ from torchlint.texts.device_names import (
     names_other_accelerators,
     seems_device,
 )
-from torchlint.texts.imports import canonical, import_bindings
 from torchlint.texts.project_view import ProjectView
-from torchlint.texts.run_later import deferred_around, runs_later
+from torchlint.texts.run_later import runs_later
 from torchlint.texts.tracers import traces
 
 Subject = TypeVar("Subject")
@@ -273,6 +269,10 @@ class FileContext:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
         return self._analysis.part(node, steps)
 
+    def first_use(self, node: ast.expr) -> ast.AST | None:
+        """Return where an expression's value goes first, by whatever name; None where that is not known."""
+        return self._analysis.first_use(node)
+
     def presumed_value(self, node: Expression) -> Value:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
         found = self._expression(node)
@@ -299,11 +299,6 @@ class FileContext:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._expression(node)
         return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
-
-    def presumed_mode(self, node: Expression) -> Mode:
-        """Return the grad modes if functions are called as most are: see :meth:`presumed_value`."""
-        found = self._expression(node)
-        return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
 
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
@@ -337,11 +332,6 @@ class FileContext:
     def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
-
-    def is_called_without_grad(self, node: Expression) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-        found = self._expression(node)
-        return found is not None and self._analysis.is_called_without_grad(found)
 
     def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
@@ -400,8 +390,7 @@ class FileContext:
     @property
     def defaults_set(self) -> frozenset[str]:
         """Which of torch's defaults the file sets: ``DTYPE``, ``DEVICE``, ``TENSOR_TYPE``."""
-        index = self._index if self.is_parsed else None
-        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8, index))
+        return self.answer((defaults_set, None), lambda: defaults_set(self.source.utf8))
 
     @property
     def other_texts(self) -> ProjectView:
@@ -457,15 +446,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OPEN", "OWN",
-    "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "Asked", "AstIndex",
-    "CallerEvidence", "Device", "Draft", "Dtype",
-    "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
-    "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
-    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
-    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call",
-    "last_word_of_name", "leaf", "leaves", "names_other_accelerators", "one_line", "operations",
+    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "LOSSES",
+    "NOT_JUDGED", "OPEN", "OWN", "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE",
+    "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "Function",
+    "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value", "any_element",
+    "arguments_of", "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of",
+    "first_parameter", "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves",
+    "names_other_accelerators", "one_line", "operations",
     "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
     "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

@@ -32,8 +32,3 @@ def elements_of(node: ast.expr) -> list[ast.expr]:
 def is_called_self(node: ast.AST) -> bool:
     """Whether an expression is the object of a method, by the name that nearly all code gives it."""
     return isinstance(node, ast.Name) and node.id == "self"
-
-
-def is_super_call(node: ast.AST | None) -> bool:
-    """Whether an expression is ``super()``, with arguments or without."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"

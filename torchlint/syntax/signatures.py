@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.syntax.ast_index import FUNCTIONS, Function
-from torchlint.syntax.places import word_of
 
 
 def positional_parameters(function: Function | ast.Lambda) -> list[ast.arg]:
@@ -49,11 +48,6 @@ def decorators_of(definition: Function | ast.ClassDef) -> list[ast.expr]:
     return [each.func if isinstance(each, ast.Call) else each for each in definition.decorator_list]
 
 
-def decorator_words(definition: Function | ast.ClassDef) -> set[str]:
-    """Return the last words of what decorates a function or a class; ``""`` for what is no name."""
-    return set(map(word_of, decorators_of(definition)))
-
-
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     """Return the expressions that a call hands over, by position and by keyword."""
     return [*call.args, *(each.value for each in call.keywords)]
@@ -82,29 +76,6 @@ def written_argument(call: ast.AST, function: Function, word: str, bound: bool) 
         return None
     words = [each.arg for each in positional_parameters(function)]
     return argument_at(call, words.index(word) - bound if word in words else None, word)
-
-
-def written_receiver(call: ast.AST, bound: bool) -> ast.expr | None:
-    """Return the expression for the object whose method is called; None where it is not written out."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=owner)) if bound:
-            return owner
-        case ast.Call(args=[first, *_]) if not isinstance(first, ast.Starred):
-            return first
-    return None
-
-
-def written_arguments(call: ast.AST, function: Function, word: str, bound: bool, is_object: bool) -> list[ast.expr]:
-    """Return what a call writes for a parameter: several expressions for ``*args``, one or none for others.
-
-    ``is_object`` says that the parameter is the object whose method is called. Beside ``*given`` only that is told.
-    """
-    others = None if has_stars(call) else written_argument(call, function, word, bound)
-    one = written_receiver(call, bound) if is_object else others
-    rest = function.args.vararg
-    if one is not None or not isinstance(call, ast.Call) or rest is None or rest.arg != word:
-        return [one] if one is not None else []
-    return call.args[len(positional_parameters(function)) - bound :]
 
 
 def has_stars(call: ast.AST) -> bool:

@@ -6,7 +6,7 @@ import ast
 import re
 
 from torchlint.syntax.ast_index import AstIndex
-from torchlint.texts.bindings import bound, bound_otherwise
+from torchlint.texts.bindings import bound
 
 OTHERS = frozenset(
     """
@@ -32,7 +32,6 @@ _OTHER_WORD = re.compile(
 _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
-_NAMED = ("tensorflow", "jax", "paddle", "mxnet", "flax", "keras")
 _TORCH_ONLY = frozenset("detach cpu cuda permute contiguous".split())
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
@@ -50,15 +49,11 @@ def packages(index: AstIndex) -> frozenset[str]:
 
 def imports_torch(index: AstIndex) -> bool:
     """Whether a file imports torch, or a library made for torch alone, anywhere in its text."""
-    return index.told(_imports_torch, index.tree)
-
-
-def _imports_torch(index: AstIndex, tree: ast.Module) -> bool:
     if any(map(_is_for_torch, packages(index))):
         return True
     if any("torch" in words for words in index.imported.values()):  # `from compat import torch`
         return True
-    return any(map(_imports_by_name, index.nodes(ast.Call))) or _leaves_torch_unbound(index, tree)
+    return any(map(_imports_by_name, index.nodes(ast.Call)))
 
 
 def _is_for_torch(package: str) -> bool:
@@ -71,17 +66,6 @@ def _imports_by_name(call: ast.Call) -> bool:
         case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=[ast.Constant(value=str(module)), *_]):
             return "import" in word.lower() and _is_for_torch(module.partition(".")[0])
     return False
-
-
-def _leaves_torch_unbound(index: AstIndex, tree: ast.Module) -> bool:
-    """Whether code asks something of ``torch``, which only ``from somewhere import *`` can have bound."""
-    if b"torch" not in index.source.utf8:
-        return False
-    asked = (each.value for each in index.nodes(ast.Attribute) if isinstance(each.value, ast.Name))
-    if not any(each.id == "torch" for each in asked):
-        return False
-    renamed = any(alias.asname == "torch" for node in index.imports for alias in node.names)
-    return not renamed and "torch" not in index.told(bound_otherwise, tree)
 
 
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
@@ -102,11 +86,7 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
     said = _words(receiver)
     if any(map(_is_other, said)) or _comes_from_another(index, receiver):
         return True
-    if not mixed:
-        return _is_under_another(index, receiver)
-    if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
-        return False
-    if _is_handed_over(index, receiver) or _has_torch_beside(index, receiver):
+    if not mixed or any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
         return False
     below: ast.AST = receiver
     for above in index.ancestors(receiver):
@@ -114,33 +94,6 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
             return True
         below = above
     return False
-
-
-def _has_torch_beside(index: AstIndex, receiver: ast.expr) -> bool:
-    """Whether the same statement does what only torch does to another part of the same object."""
-    root = _root(receiver)
-    statement = index.nearest(receiver, ast.stmt)
-    if not isinstance(root, ast.Name) or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
-        return False
-    words = (each for each in index.inside(statement, ast.Attribute) if each.attr in _TORCH_ONLY)
-    return any(isinstance(other := _root(each), ast.Name) and other.id == root.id for each in words)
-
-
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node
-
-
-def _is_handed_over(index: AstIndex, receiver: ast.expr) -> bool:
-    """Whether another framework's function is given ``x.numpy()`` as it is: an ``x`` of its own needs no such way."""
-    attribute = index.parents.get(receiver)
-    if not isinstance(attribute, ast.Attribute) or attribute.attr != "numpy":
-        return False
-    call = index.parents.get(attribute)
-    above = index.parents.get(call) if isinstance(call, ast.Call) else None
-    taker = index.parents.get(above) if isinstance(above, ast.keyword) else above
-    return isinstance(taker, ast.Call) and call is not taker.func and any(map(_is_other_alone, _words(taker.func)))
 
 
 def _says_another(above: ast.AST, below: ast.AST) -> bool:
@@ -167,18 +120,6 @@ def _comes_from_another(index: AstIndex, receiver: ast.expr) -> bool:
     places = [index.parents[each] for each in stored]
     calls = [each.value.func for each in places if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
     return 0 < len(calls) == len(places) and all(any(map(_is_other_alone, _words(each))) for each in calls)
-
-
-def _is_under_another(index: AstIndex, receiver: ast.expr) -> bool:
-    """Whether code stands under ``if backend == "tensorflow":``, in a file that imports only torch by name."""
-    below: ast.AST = receiver
-    for above in index.ancestors(receiver):
-        if isinstance(above, ast.If) and below in above.body:
-            constants = (each.value for each in ast.walk(above.test) if isinstance(each, ast.Constant))
-            if any(str(each).lower().startswith(_NAMED) for each in constants):
-                return True
-        below = above
-    return False
 
 
 def _chosen(test: ast.expr, holds: bool) -> bool:

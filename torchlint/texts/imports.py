@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from torchlint.facts.value import Kind, Value, of_kind
 from torchlint.syntax.ast_index import AstIndex
-from torchlint.syntax.places import root_of_place
-
-BUILTINS = frozenset(dir(builtins))
-
-CHANGING = frozenset(["append", "appendleft", "add", "insert", "extend", "update", "setdefault"])
-"""Methods that put something into what a name or an attribute holds."""
 
 _CANONICAL = {
     "torch.autograd.variable.Variable": "torch.autograd.Variable",
@@ -93,53 +86,3 @@ def imported_modules(index: AstIndex) -> Iterator[str]:
         yield module
         joint = "" if module.endswith(".") or not module else "."
         yield from (f"{module}{joint}{alias.name}" for alias in node.names)
-
-
-def star_imports(index: AstIndex, _: ast.Module) -> tuple[ast.ImportFrom, ...]:
-    """Return the import statements of a file that take everything from a module."""
-    return tuple(node for node in index.nodes(ast.ImportFrom) if node.names[0].name == "*")
-
-
-def path_of(node: ast.expr) -> str | None:
-    """Spell a place that flow can follow: ``x``, ``self.net``, ``batch['image']``, ``out[0]``; None for others."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        inner = node.value
-        root = inner.id if isinstance(inner, ast.Name) else path_of(inner)
-        return f"{root}.{node.attr}" if root else None
-    match node:
-        case ast.Subscript(value=base, slice=ast.Constant(value=str() | int() as key)) if not isinstance(key, bool):
-            root = path_of(base)
-            return f"{root}[{key!r}]" if root else None
-        case ast.Starred(value=inner):
-            return path_of(inner)
-    return None
-
-
-CHANGES = (ast.Call, ast.Subscript, ast.Attribute)
-"""The types of the nodes that may change a value in place."""
-
-_WRITING = {ast.Subscript: (ast.Store, ast.Del), ast.Attribute: (ast.Store,)}
-
-
-def is_in_place(method: str) -> bool:
-    """Whether a method writes into its object by its name, as torch's do: ``add_``, but not ``__add__``."""
-    return method.endswith("_") and not method.endswith("__")
-
-
-def changed_in_place(node: ast.AST) -> ast.Name | None:
-    """Return the name whose value a node changes, if it does: ``x`` for ``x.y[0] = z`` and for ``x.add_(y)``."""
-    if isinstance(node, ast.Call):
-        if not isinstance(node.func, ast.Attribute):
-            return None
-        word = node.func.attr
-        if word not in CHANGING and not is_in_place(word):
-            return None
-        inner = node.func.value
-    elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, _WRITING[type(node)]):
-        inner = node.value
-    else:
-        return None
-    root = root_of_place(inner)
-    return root if isinstance(root, ast.Name) else None

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from torchlint.syntax.ast_index import AstIndex, Function
-from torchlint.syntax.places import elements_of, is_called_self, word_of
-from torchlint.syntax.signatures import positional_parameters
+from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import is_called_self, word_of
 from torchlint.texts.word_index import ProjectFile
-from torchlint.texts.written_objects import is_of_a_layer, own_class
 
 LISTING = ("parameters", "named_parameters", "state_dict", "_parameters", "__dict__")
 """What gives all parameters of a module."""
@@ -32,6 +29,8 @@ _PLAIN = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Expr, ast.If, ast.While, ast.Assert, ast.FormattedValue),
     *(ast.AugAssign, ast.Delete),
 )
+
+_COLLECTING = (ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +58,22 @@ def written_parameters(index: AstIndex) -> Written:
         return EVERYTHING
     attributes, own = set(), set()
     for each in index.nodes(ast.Attribute):
-        if not _is_written(each, index) or is_of_a_layer(each, index):
+        if not _is_written(each, index):
             continue
-        owner = own_class(each, index)
-        if owner is None:
-            attributes.add(each.attr)
-        else:
+        owner = index.nearest(each, ast.ClassDef) if is_called_self(each.value) else None
+        if owner is not None and each.attr in index.told(_bound, owner):
             own.add((owner.name, each.attr))
-    given = (each for each in index.nodes(ast.Constant) if not _is_mode_of_a_file(index.parents.get(each)))
-    texts = (each.value for each in given if isinstance(each.value, str))
+        else:
+            attributes.add(each.attr)
+    texts = (each.value for each in index.nodes(ast.Constant) if isinstance(each.value, str))
     named = {each.rpartition(".")[2] for each in texts if len(each) < 200}
     return Written(frozenset(attributes | named), False, frozenset(own))
 
 
-def _is_mode_of_a_file(above: ast.AST | None) -> bool:
-    """Whether what stands there is given to ``open``: ``"w"`` names no attribute there."""
-    match above:
-        case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
-            return True
-    return False
+def _bound(index: AstIndex, owner: ast.ClassDef) -> frozenset[str]:
+    """Return the attributes of ``self`` that a class's methods bind."""
+    stores = (each for each in index.inside(owner, ast.Attribute) if isinstance(each.ctx, ast.Store))
+    return frozenset(each.attr for each in stores if is_called_self(each.value))
 
 
 def written_in(file: ProjectFile) -> Written:
@@ -93,18 +89,8 @@ def _is_written(node: ast.Attribute, index: AstIndex) -> bool:
     return _is_written_to(node, index)
 
 
-_Held = tuple[Function, str]
-"""A name of a function."""
-
-
 def _is_written_to(node: ast.expr, index: AstIndex) -> bool:
     """Whether the memory of a value may be written to, or the value goes where that is not seen."""
-    found = _goes_to(node, index)
-    return found if isinstance(found, bool) else not index.told(_written_names, index.tree).isdisjoint(found)
-
-
-def _goes_to(node: ast.expr, index: AstIndex) -> bool | list[_Held]:
-    """Return the names that a value goes on by; or whether its memory may be written to, where it does not."""
     while True:
         above = index.parents.get(node)
         match above:
@@ -128,73 +114,12 @@ def _goes_to(node: ast.expr, index: AstIndex) -> bool | list[_Held]:
             case ast.AugAssign(target=target) if target is node:
                 return True
             case ast.Call():
-                return not _only_reads(above) and (_taken_by(node, above, index) or True)
+                return not _only_reads(above)
             case ast.keyword() | ast.List() | ast.Tuple():
                 outer = index.parents.get(above)
-                if isinstance(outer, ast.Call) and outer.func is not above:
-                    return not _only_reads(outer) and (_taken_by(above, outer, index) or True)
-                if not isinstance(outer, ast.Assign) or isinstance(above, ast.keyword):
-                    return True
-                node = above
-            case ast.Assign(targets=[ast.Name() | ast.Tuple() as target]) if (words := _named(target)) is not None:
-                scope = index.owner(above)
-                return [(scope, each) for each in words] if isinstance(scope, Function) else True
+                return not (isinstance(outer, ast.Call) and outer.func is not above and _only_reads(outer))
             case _:
                 return not isinstance(above, _PLAIN)
-
-
-def _named(target: ast.Name | ast.Tuple) -> list[str] | None:
-    """Return the names that a value, or its parts, are bound to; None where something else is."""
-    parts = elements_of(target)
-    words = [each.id for each in parts if isinstance(each, ast.Name)]
-    return words if len(words) == len(parts) else None
-
-
-def _taken_by(given: ast.AST, call: ast.Call, index: AstIndex) -> list[_Held]:
-    """Return the argument by which a function of the text is given a value; nothing where another may be called."""
-    known = index.told(_functions, index.tree).get(call.func.id) if isinstance(call.func, ast.Name) else None
-    if known is None or any(isinstance(each, ast.Starred) for each in call.args):
-        return []
-    if isinstance(given, ast.keyword):
-        words = [each.arg for each in (*known.args.args, *known.args.kwonlyargs)]
-        return [(known, given.arg)] if given.arg in words and given.arg is not None else []
-    words = [each.arg for each in positional_parameters(known)]
-    at = next((at for at, each in enumerate(call.args) if each is given), len(words))
-    return [(known, words[at])] if at < len(words) else []
-
-
-def _functions(index: AstIndex, tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    """Return the functions of a module that no other statement of it binds anew, and no decorator changes."""
-    stored = [each.id for each in index.nodes(ast.Name) if not isinstance(each.ctx, ast.Load)]
-    found = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
-    once = Counter([*stored, *(each.name for each in found)])
-    return {each.name: each for each in found if once[each.name] == 1 and not each.decorator_list}
-
-
-def _written_names(index: AstIndex, _: ast.Module) -> frozenset[_Held]:
-    """Return the names of functions whose memory may be written to by them, or that leave for where it is not seen."""
-    written: list[_Held] = []
-    sources: dict[_Held, list[_Held]] = {}
-    functions: list[Function] = [*index.nodes(ast.FunctionDef), *index.nodes(ast.AsyncFunctionDef)]
-    for scope in functions:
-        shared: list[ast.Global | ast.Nonlocal] = [*index.inside(scope, ast.Global), *index.inside(scope, ast.Nonlocal)]
-        written += [(scope, name) for each in shared for name in each.names]
-        for use in index.inside(scope, ast.Name):
-            if isinstance(use.ctx, ast.Load):
-                found = _goes_to(use, index)
-            else:
-                found = isinstance(index.parents.get(use), ast.AugAssign)
-            if isinstance(found, list):
-                for each in found:
-                    sources.setdefault(each, []).append((scope, use.id))
-            elif found:
-                written.append((scope, use.id))
-    known = set(written)
-    while written:
-        more = [each for each in sources.get(written.pop(), ()) if each not in known]
-        known.update(more)
-        written += more
-    return frozenset(known)
 
 
 def _only_reads(call: ast.Call) -> bool:
@@ -228,41 +153,24 @@ def _may_write_to_all(node: ast.expr, index: AstIndex) -> bool:
     inner: ast.AST = node
     for above in index.ancestors(node):
         match above:
-            case ast.For(target=target, iter=source, body=body) if source is inner:
-                return _may_write_to_one(target, body, index)
-            case ast.comprehension(target=target, iter=source, ifs=tests) if source is inner:
-                made = index.parents.get(above)
-                parts = [each for each in ast.iter_child_nodes(made) if each is not above] if made is not None else []
-                return _may_write_to_one(target, [*parts, *tests], index)
+            case ast.For(target=target, iter=source) if source is inner:
+                return _may_write_to_one(target, above, index)
+            case ast.comprehension(target=target, iter=source) if source is inner:
+                return _may_write_to_one(target, index.parents[above], index)
             case ast.Call(func=function) if function is not inner:
                 word = word_of(function)
                 if word == "setattr" or any(each in word.lower() for each in _ALL_GIVEN):
                     return True
             case ast.Subscript(value=value) if value is inner:
-                return _is_written_to(above, index) or not isinstance(above.ctx, ast.Load)
-        if isinstance(above, ast.stmt):
-            return False
+                return True
+            case ast.stmt():
+                return False
         inner = above
     return False
 
 
-def _may_write_to_one(target: ast.expr, body: list[ast.stmt] | list[ast.AST], index: AstIndex) -> bool:
-    """Whether a loop may write to what it is at."""
+def _may_write_to_one(target: ast.expr, loop: ast.AST, index: AstIndex) -> bool:
+    """Whether a loop may write to what it is at; what is made a list of is followed no further."""
     names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-    uses = [one for part in body for one in index.inside(part, ast.Name) if one.id in names]
-    uses += [each for each in body if isinstance(each, ast.Name) and each.id in names and each not in uses]
-    return any(_is_written_here(each, index) for each in uses)
-
-
-def _is_written_here(node: ast.Name, index: AstIndex) -> bool:
-    """Whether the parameter of a loop may be written to; what is made a list of, or a name, is followed no further."""
-    if not isinstance(node.ctx, ast.Load):
-        return False
-    above = index.parents.get(node)
-    if index.call_of(node) is not None:
-        return False
-    if isinstance(
-        above, ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Dict
-    ):
-        return False
-    return _is_written_to(node, index)
+    uses = [each for each in index.inside(loop, ast.Name) if each.id in names and isinstance(each.ctx, ast.Load)]
+    return any(_is_written_to(each, index) for each in uses if not isinstance(index.parents[each], _COLLECTING))

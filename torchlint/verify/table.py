@@ -197,7 +197,6 @@ _FROM_DATA = (
         given="array: np.ndarray",
     ),
     *_cases("TNS301", "return torch.Tensor([t.sum(), t.sum()])", "return torch.Tensor([t.sum().item(), 2])"),
-    *_cases("TNS301", "a = torch.Tensor(torch.FloatStorage())\na.resize_(2).fill_(1)", given=""),
     *_cases("TNS302", "assert isinstance(n, int)\na = torch.Tensor(n)", given="n: int"),
     *_cases("TNS302", "return torch.Tensor(n, 2).zero_()", "a = torch.Tensor()", given="n: int"),
     *_cases(
@@ -230,11 +229,6 @@ _TYPES = (
         "TNS304",
         "assert isinstance(n, int)\nreturn torch.FloatTensor(n, 3).zero_(), torch.LongTensor(n)",
         given="n: int",
-    ),
-    *_cases(
-        "TNS304",
-        *(f"a = torch.{each}(torch.{each.replace('Tensor', 'Storage')}())\na.resize_(2).fill_(1)" for each in _TYPED),
-        given="",
     ),
     *_cases("TNS304", "a = torch.FloatTensor(t.size())", "a = torch.LongTensor(t.shape[-1])"),
     *_cases(
@@ -272,7 +266,6 @@ _TYPES = (
         "a = t.type(dtype=torch.IntTensor)",
         "return t.type(torch.FloatTensor) * 2",
         "x = t.cpu()\na = x.type(torch.FloatTensor), x.type('torch.LongTensor')",
-        "x = t.cpu()\nreturn x.type(torch.cuda.FloatTensor), x.type('torch.cuda.LongTensor')",
     ),
     *_shown(
         "TNS308",

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
-from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind, Given, given
+from torchlint.rules.evidence.constructor_argument import ArgumentKind, Given, given
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
@@ -43,7 +43,6 @@ _DATA = frozenset(
         ArgumentKind.MIXED,
         ArgumentKind.TENSOR,
         ArgumentKind.INVALID,
-        ArgumentKind.STORAGE,
     }
 )
 
@@ -102,7 +101,7 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
 
 def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], ...]) -> str | None:
     words = {word for word, _ in keywords}
-    if words - MODERN_KEYWORDS - _LEGACY_KEYWORDS:
+    if words - MODERN_KEYWORDS - _LEGACY_KEYWORDS or found.kind is ArgumentKind.STORAGE:
         return None
     if words & MODERN_KEYWORDS or any(word == "device" and _refused(kind, each.value) for word, each in keywords):
         return KEYWORD
@@ -144,10 +143,6 @@ def message(call: Construction) -> str:
             return f"{name} copies {what} or shares its memory: use `torch.as_tensor` and say the dtype"
         case ArgumentKind.TENSOR:
             return f"{name} makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`"
-        case ArgumentKind.STORAGE:
-            if what == EMPTY_STORAGE:
-                return f"{name} of {what} makes an empty tensor: use `torch.empty(0)` and say the dtype"
-            return f"{name} shares the memory of {what}: use `torch.frombuffer`, or `.set_` of an empty tensor"
         case ArgumentKind.INVALID:
             return f"{name} always raises `TypeError` for {what}: use `torch.tensor`"
     return (

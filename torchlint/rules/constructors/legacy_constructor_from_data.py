@@ -42,8 +42,7 @@ pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
 ```
 
 A literal of numbers with a float among them needs no dtype: `torch.tensor` takes the default dtype for it, as the
-legacy call did. Neither do whole numbers that are cast at once: `torch.Tensor([1]).long()` becomes
-`torch.tensor([1]).long()`.
+legacy call did.
 
 ## Severity
 

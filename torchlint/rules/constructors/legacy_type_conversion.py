@@ -26,11 +26,10 @@ Use instead:
 import torch
 
 scores = torch.tensor([0.2, 0.8])
-labels = scores.round().to(torch.int64)
+labels = scores.round().to("cpu", torch.int64)
 ```
 
-Where the code itself does not show that the tensor is on the CPU (made there, and computed with nothing else) the fix
-keeps the move and says it: `.to("cpu", torch.int64)`. Drop `"cpu"` if it was not meant.
+The fix keeps the move and says it. Drop `"cpu"` if it was not meant.
 
 ## Severity
 
@@ -48,8 +47,7 @@ def convert(x: torch.Tensor):
 ## Fix safety
 
 Safe on a tensor: same values, dtype, device and graph, and the tensor itself where nothing has to be done. Unsafe for
-CUDA types unless the tensor is on the CPU (one that is on another GPU stayed there, and `.to("cuda", ...)` moves it to
-the current one) and nobody handles the error without a GPU, which is another one in each spelling. Unsafe, too, where
+CUDA types: a tensor on another GPU stayed there, and `.to("cuda", ...)` moves it to the current one. Unsafe, too, where
 the object may be a module: `Module.type` converts integer buffers too, `Module.to` does not. Only shown where the name
 may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a default device or tensor type,
 and for `torch.Tensor` a default dtype; and where only an annotation says that the object is a tensor: nothing holds a
@@ -64,7 +62,6 @@ caller to it.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -75,7 +72,6 @@ from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
-from torchlint.rules.evidence.made_on_host import is_made_on_host
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -139,24 +135,19 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     known = defaults(context)
     name = "get_default_dtype" if kind.plain and known.dtype else kind.dtype
     name = name or ("float32" if kind.plain else None)
-    if name is None or in_fstring(node, context) or _comment_in(wanted, context):
+    if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
-    facts = context.value(func.value)
-    place = context.python(func.value)
-    on_host = facts.is_tensor and not known.device and not known.tensor_type
-    on_host = on_host and isinstance(place, ast.expr) and is_made_on_host(place, context)
     spelled = _spelled(wanted.value, name, context)
     if spelled is None:
         return None
     dtype, imports = spelled
     dtype += "()" if name == "get_default_dtype" else ""
-    stays = on_host and kind.device == "cpu"
-    text = dtype if stays else f"{_device(kind, wanted)}, {dtype}"
+    text = f"{_device(kind, wanted)}, {dtype}"
     keyword = context.outer_span(wanted.keyword)[0] if wanted.keyword else None
     start, end = context.outer_span(wanted.value)
     edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
-    fix = Fix(action, edits, (*_assumed(func.value, kind, on_host, context), *kept_below(wanted.value, context)))
+    fix = Fix(action, edits, (*_assumed(func.value, kind, context), *kept_below(wanted.value, context)))
     if kind.device == "cpu":
         return fix
     return fix.assuming(error_not_expected(node, context))  # without that device each spelling raises another error
@@ -175,7 +166,7 @@ def _device(kind: TensorType, wanted: cst.Arg) -> str:
     return f"{quote}{kind.device}{quote}"
 
 
-def _assumed(receiver: cst.BaseExpression, kind: TensorType, on_host: bool, context: FileContext) -> Iterator[Decision]:
+def _assumed(receiver: cst.BaseExpression, kind: TensorType, context: FileContext) -> Iterator[Decision]:
     code = brief(receiver, context)
     if context.value(receiver).is_tensor:
         yield is_tensor(receiver, context)
@@ -184,12 +175,8 @@ def _assumed(receiver: cst.BaseExpression, kind: TensorType, on_host: bool, cont
     if kind.device is None:
         yield DEVICE_IS_KNOWN.open()
     elif kind.device == "cuda":
-        yield ON_CURRENT_GPU.decided(None if on_host else "", code)
+        yield ON_CURRENT_GPU.open(code)
     yield from defaults_unchanged(context, dtype=kind.plain)
-
-
-def _comment_in(wanted: cst.Arg, context: FileContext) -> bool:
-    return "#" in context.code_with_parentheses(wanted.value)
 
 
 RULE = Rule(

@@ -55,8 +55,7 @@ traces: a trace warns of `torch.tensor`, and of a typed constructor it does not.
 
 A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
 same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
-not check the indices. A type of an empty storage, `torch.FloatTensor(torch.FloatStorage())`,
-is `torch.empty(0)`. For other storages the repair is only shown: `torch.frombuffer` takes no empty buffer.
+not check the indices. What is given a storage shares its memory and is not reported.
 
 ## References
 

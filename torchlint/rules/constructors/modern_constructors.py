@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,12 +29,11 @@ from torchlint.rules.constructors.legacy_calls import (
     reasons,
 )
 from torchlint.rules.evidence.conditional_types import conditional_device
-from torchlint.rules.evidence.constructor_argument import EMPTY_STORAGE, ArgumentKind
+from torchlint.rules.evidence.constructor_argument import ArgumentKind
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
-from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
+from torchlint.rules.evidence.spelling import Spelled, in_fstring
 from torchlint.rules.evidence.torch_defaults import (
     Spoken,
     data_not_traced,
@@ -57,13 +55,6 @@ _FUNCTION = {
 
 _MAKING = frozenset({"empty", "zeros", "ones"})
 """Functions that take a size."""
-
-_KEEPING_DTYPE = frozenset("unsqueeze squeeze view reshape repeat flatten t cuda cpu".split())
-"""Methods between a call and its cast; of what `expand` gives, whose elements share memory, the cast makes a copy."""
-_TO_WHOLE = frozenset({"long", "int"})
-_WHOLE = frozenset(f"torch.{name}" for name in ("long", "int64", "int", "int32", "LongTensor", "IntTensor"))
-_EXACT_IN_ANY, _EXACT_IN_FLOAT32 = 2**8, 2**24
-"""Up to here each whole number is one of bfloat16 too, and one of float32."""
 
 
 def drafts(code: str) -> Callable[[cst.Call, FileContext], Iterator[Draft]]:
@@ -104,8 +95,6 @@ def _modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     if call.given.kind is ArgumentKind.TENSOR:
         return _tensor_itself(call, context)
-    if call.given.kind is ArgumentKind.STORAGE:
-        return _of_storage(call, context)
     if call.given.kind is ArgumentKind.INVALID and not _is_number(call):
         return None
     function = function_for(call)
@@ -160,8 +149,6 @@ def _keywords(call: Construction, function: str, context: FileContext) -> Spelle
 def _dtype(call: Construction, function: str, context: FileContext) -> str | None:
     if "dtype" in call.words:
         return None
-    if _is_cast_to_whole(call, context):
-        return None
     if not call.type.plain:
         return call.type.dtype
     if _follows_dtype(call, function):
@@ -172,50 +159,6 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str | Non
 def _follows_dtype(call: Construction, function: str) -> bool:
     """Whether the modern function takes the default dtype by itself, as the legacy one did."""
     return function in _MAKING or call.given.floats
-
-
-def _is_cast_to_whole(call: Construction, context: FileContext) -> bool:
-    """Whether the call is given whole numbers that are cast to integers at once: ``torch.Tensor([1]).long()``.
-
-    They may be integers from the first on: there is no floating dtype between that would change them.
-    """
-    if call.keywords or not (call.type.plain or call.type.dtype in ("float32", "float64")):
-        return False
-    is_float32 = not call.type.plain or not spoken(context, True, True, "").dtype
-    most = _EXACT_IN_FLOAT32 if is_float32 else _EXACT_IN_ANY
-    if len(call.positional) != 1 or not _are_whole(call.positional[0].value, most):
-        return False
-    made: ast.AST | None = context.python(call.node)
-    while made is not None:
-        method = context.parent(made)
-        made = context.parent(method) if isinstance(method, ast.Attribute) else None
-        match made:
-            case ast.Call(func=ast.Attribute(attr=word), args=[], keywords=[]) if word in _TO_WHOLE:
-                return True
-            case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[wanted], keywords=[]):
-                names = names_of(wanted, context)
-                return bool(names) and names <= _WHOLE
-            case ast.Call(func=ast.Attribute(attr=word)) if word in _KEEPING_DTYPE and made.func is method:
-                continue
-        return False
-    return False
-
-
-def _are_whole(node: cst.BaseExpression, most: int) -> bool:
-    """Whether an expression is a list of whole numbers, none of them larger than a limit, and not empty."""
-    match node:
-        case cst.List(elements=elements) | cst.Tuple(elements=elements):
-            return bool(elements) and all(
-                isinstance(each, cst.Element) and _is_whole(each.value, most) for each in elements
-            )
-    return False
-
-
-def _is_whole(node: cst.BaseExpression, most: int) -> bool:
-    match node:
-        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as number) | (cst.Integer() as number):
-            return int(number.value, base=0) <= most
-    return _are_whole(node, most)
 
 
 def _said(call: Construction, function: str, context: FileContext) -> Spoken:
@@ -229,8 +172,6 @@ def _said(call: Construction, function: str, context: FileContext) -> Spoken:
             return Spoken(False, False, defaults_unchanged(context, dtype=True))
     says_device = "device" in call.words or call.type.device != "cpu"
     follows = "both calls follow it" if _follows_dtype(call, function) or "dtype" in call.words else ""
-    if _is_cast_to_whole(call, context):
-        follows = "whole numbers are cast at once"
     return spoken(context, call.type.plain, says_device, follows)
 
 
@@ -315,38 +256,6 @@ def _tensor_itself(call: Construction, context: FileContext) -> Fix | None:
     return Fix(action, (context.replace(call.node, argument),), (AUTHOR_MEANT_THIS.open(),))
 
 
-def _of_storage(call: Construction, context: FileContext) -> Fix | None:
-    """Make an empty tensor where the storage is empty; else show how a buffer or a storage becomes a tensor today."""
-    argument = call.positional[0].value
-    if call.keywords or "#" in context.code(call.node):
-        return None
-    keywords, spelled = _keywords(call, "empty", context), spelled_like(call.node.func, "empty", context)
-    if keywords is None or spelled is None:
-        return None
-    (suffix, imports), (callee, more) = keywords, spelled
-    if call.given.what == EMPTY_STORAGE:
-        if not _is_of_its_type(argument, call, context):
-            return None
-        edits = (context.replace(call.node.func, callee), context.replace(argument, f"0{suffix}"), *imports, *more)
-        return Fix(f"Use `{callee}(0{suffix})`", tuple(dict.fromkeys(edits)), tuple(_assumed(call, context)))
-    match argument:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="from_buffer")), args=[cst.Arg(value=buffer)]):
-            callee = f"{callee.removesuffix('empty')}frombuffer"
-            text = f"{callee}(bytearray({context.code(buffer)}){suffix})"
-            edits = (context.replace(call.node, text), *imports, *more)
-            title = f"Use `{callee}(bytearray(...){suffix})`, which takes no empty buffer"
-            return Fix(title, tuple(dict.fromkeys(edits)), (AUTHOR_MEANT_THIS.open(),))
-    edits = (context.replace(call.node.func, f"{callee}(0{suffix}).set_"), *imports, *more)
-    return Fix(f"Use `{callee}(0{suffix}).set_(...)`", tuple(dict.fromkeys(edits)), (AUTHOR_MEANT_THIS.open(),))
-
-
-def _is_of_its_type(storage: cst.BaseExpression, call: Construction, context: FileContext) -> bool:
-    """Whether a storage is of the constructor's own type: ``torch.FloatStorage()`` of ``torch.FloatTensor``."""
-    names = context.names(storage.func) if isinstance(storage, cst.Call) else frozenset[str]()
-    wanted = {name.replace("Tensor", "Storage") for name in call.type.names}
-    return bool(names) and names <= {"torch.UntypedStorage", *({"torch.FloatStorage"} if call.type.plain else wanted)}
-
-
 _NAME = re.compile(rf"torch\.(?P<cuda>cuda\.)?sparse\.(?P<dtype>{'|'.join(DTYPES)})Tensor")
 
 
@@ -377,55 +286,16 @@ def _fix(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | Non
     if not arguments or any(each.star or each.keyword for each in node.args) or in_fstring(node, context):
         return None
     kinds = [context.value(each) for each in arguments]
-    if all(each.must(Kind.INTEGER) for each in kinds):
-        return _of_size(node, name, context)
     if not 2 <= len(arguments) <= 3 or any(each.must(Kind.INTEGER | Kind.NONE) for each in kinds):
         return None
-    spelled = _spelled(node, context)
+    spelled = spelled_like(node.func, "sparse_coo_tensor", context)
     if spelled is None:
         return None
     callee, imports = spelled
-    device = ', device="cpu"' if _follows_default(name, context) else ""
-    edits = (context.replace(node.func, callee), *imports)
-    if device:
-        edits = (*edits, context.insert_after(arguments[-1], device))
-    return Fix(f"Use `{callee}(...{device})`", edits, _assumed_sparse(context))
-
-
-def _of_size(node: cst.Call, name: re.Match[str], context: FileContext) -> Fix | None:
-    """``torch.sparse.FloatTensor(2, 3)`` is a sparse tensor of this size without elements."""
-    spelled, kind = _spelled(node, context), torch_name(context, DTYPES[name["dtype"]], node.func)
-    if spelled is None or kind is None:
-        return None
-    (callee, imports), (dtype, more) = spelled, kind
-    where = ', device="cuda"' if name["cuda"] else ', device="cpu"' if _follows_default(name, context) else ""
-    edits = (
-        context.replace(node.func, callee),
-        context.insert_before(node.args[0].value, "("),
-        context.insert_after(node.args[-1].value, f"{',' if len(node.args) == 1 else ''}), dtype={dtype}{where}"),
-        *imports,
-        *more,
-    )
-    action = f"Use `{callee}(size, dtype={dtype}{where})`"
-    return Fix(action, tuple(dict.fromkeys(edits)), _assumed_sparse(context))
-
-
-def _assumed_sparse(context: FileContext) -> tuple[Decision, ...]:
-    """Measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor."""
-    return (WARNING_IS_WELCOME.open(), *defaults_unchanged(context, dtype=False))
-
-
-def _follows_default(name: re.Match[str], context: FileContext) -> bool:
-    """Whether a default device, which legacy constructors ignore, would move what the modern function makes."""
     known = defaults(context)
-    return not name["cuda"] and bool(known.device or known.tensor_type)
-
-
-def _spelled(node: cst.Call, context: FileContext) -> Spelled | None:
-    """Spell the function the way ``torch`` is spelled in the call: ``th.sparse.FloatTensor`` gives ``th``."""
-    base = node.func.value if isinstance(node.func, cst.Attribute) else None
-    while isinstance(base, cst.Attribute) and base.attr.value in ("sparse", "cuda"):
-        base = base.value
-    if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
-        return f"{base.value}.sparse_coo_tensor", ()
-    return torch_name(context, "sparse_coo_tensor", node.func)
+    follows = not name["cuda"] and (known.device or known.tensor_type)  # a default device, which the old call ignores
+    device = ', device="cpu"' if follows else ""
+    edits = (context.replace(node.func, callee), *imports, context.insert_after(arguments[-1], device))
+    # measured on torch 2.13: one warning for each process, in the place of that on the legacy constructor
+    assumed = (WARNING_IS_WELCOME.open(), *defaults_unchanged(context, dtype=False))
+    return Fix(f"Use `{callee}(...{device})`", edits if device else edits[:-1], assumed)

@@ -74,7 +74,6 @@ from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
 from torchlint.rules.evidence.finding_reasons import value_step
 from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import in_fstring
@@ -82,8 +81,6 @@ from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import default_device_unchanged
 
-_OTHERWISE = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Constant, ast.JoinedStr)
-"""Expressions that give no tensor."""
 _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
 
 
@@ -95,9 +92,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     source = _source(node)
     if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
         return
-    if context.names(node.func) != {"torch.tensor"} or _is_made_otherwise(source.value, context):
-        return
-    if not context.value(source.value).is_tensor:
+    if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
         return
     known = is_tensor(source.value, context)
     what = "a tensor" if known.is_proven else "most likely a tensor"
@@ -115,13 +110,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     severity = Severity.WARNING if cuts else Severity.LEGACY
     yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
-
-
-def _is_made_otherwise(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a name stands for nothing but what is spelled as something else than a tensor: asked before its value."""
-    name = context.python(node)
-    values = values_of(name, context) if isinstance(name, ast.Name) else []
-    return bool(values) and all(isinstance(each, _OTHERWISE) for each in values)
 
 
 def _source(node: cst.Call) -> cst.Arg | None:

@@ -49,11 +49,10 @@ z = x.new(1.5)  # error
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
 device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()`, `.fill_(0)` or
-`.fill_(1)` right behind it becomes `new_zeros` or `new_ones`; so does a size that is given behind the call, by
-`x.new().resize_(n)` or `x.new().resize_as_(y)`. Unsafe where only an annotation says that `x` is one
-or what the argument is (nothing holds a caller to it), where the evidence is in names and in what is done with the
-result, for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements
-where `new_empty()` raises; as for TNS302 in functions of a project that records traces.
+`.fill_(1)` right behind it becomes `new_zeros` or `new_ones`. Unsafe where only an annotation says that `x` is one or
+what the argument is (nothing holds a caller to it), where the evidence is in names and in what is done with the result,
+for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
+`new_empty()` raises; as for TNS302 in functions of a project that records traces.
 
 ## References
 
@@ -82,8 +81,6 @@ from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, G
 from torchlint.rules.evidence.filled_at_once import Filling, filling
 from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.evidence.legacy_types import kept_below
-from torchlint.rules.evidence.method_calls import method_call
-from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.spelling import in_fstring
 from torchlint.rules.evidence.tensor_proof import is_tensor
@@ -118,7 +115,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
     is_size = found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
-    filled = filling(_resized(node, found, context) or node, context) if is_size else None
+    filled = filling(node, context) if is_size else None
     message = _message(brief(receiver, context), found, filled)
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     shown = brief(receiver, context)
@@ -152,27 +149,6 @@ def _takes_size(node: cst.BaseExpression) -> bool:
     return False
 
 
-def _resized(node: cst.Call, found: Given, context: FileContext) -> cst.Call | None:
-    """Return the call that gives an empty tensor its size right behind: ``x.new().resize_(2, 3)``."""
-    called = method_call(node, context)
-    if found.kind is not ArgumentKind.EMPTY or called is None:
-        return None
-    used, word = called
-    if not used.args or any(each.keyword or each.star for each in used.args):
-        return None
-    takes = word == "resize_" or (word == "resize_as_" and is_primary(used.args[0].value))
-    gap = context.source.slice(context.span(node)[0], context.outer_span(used.args[0].value)[0])
-    return used if takes and "#" not in gap else None
-
-
-def _given_its_size(func: cst.Attribute, resized: cst.Call, context: FileContext) -> Iterator[Edit]:
-    """Yield the edits that give a size to the call itself: ``x.new_empty(2, 3)``, ``x.new_empty(y.size())``."""
-    method = cst.ensure_type(resized.func, cst.Attribute)
-    yield Edit(context.span(func.attr)[1], context.span(method.attr)[1], "")
-    if method.attr.value == "resize_as_":
-        yield context.insert_after(resized.args[0].value, ".size()")
-
-
 def _message(receiver: str, found: Given, filled: Filling | None) -> str:
     match found.kind:
         case ArgumentKind.EMPTY | ArgumentKind.SIZE if filled is not None:
@@ -195,10 +171,7 @@ def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | No
     if method is None or in_fstring(node, context):
         return None
     edits: tuple[Edit, ...] = (context.replace(func.attr, method), *((filled.edit,) if filled is not None else ()))
-    resized = _resized(node, found, context)
-    if resized is not None:
-        edits = (*edits, *_given_its_size(func, resized, context))
-    elif found.kind is ArgumentKind.EMPTY:
+    if found.kind is ArgumentKind.EMPTY:
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
     other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
@@ -216,8 +189,7 @@ def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context
         yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
         yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, found.doubt, is_likely=True)
-        resized = _resized(node, found, context)
-        yield from size_not_traced(node, node.args if resized is None else resized.args, context)
+        yield from size_not_traced(node, node.args, context)
     else:
         likely = found.kind is not ArgumentKind.UNKNOWN
         yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, found.doubt, is_likely=likely)

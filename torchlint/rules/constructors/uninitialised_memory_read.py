@@ -5,17 +5,16 @@
 Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved,
 cast or wrapped, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
 `total[i] += x`, `total.index_add_(0, at, x)`) or computed with (`total * 2`, `total.sum()`), and where they are
-operands themselves: `torch.where(mask, x, torch.empty_like(x))`. Where each size is written down and none is 0, also
-where it is joined with others: the first line of `lines = torch.empty(1, 3)` stays in `torch.cat((lines, x))`.
+operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
-`self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project
-writes to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class
-writes to an attribute of its own, or a loop to the weights of torch's layers, says nothing. Where a checkpoint may be
-loaded, others may use the module, or its tests write to it (nobody else does), that is possible only.
+`self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project writes
+to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class writes to
+an attribute of its own says nothing. Where a checkpoint may be loaded, others may use the module, or its tests write to
+it (nobody else does), that is possible only.
 
-Silent is all else: what is filled, written by `copy_` or `out=`, stored into, cut off after it was joined, given to
-another function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
+Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined with others, given to another
+function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
 
 ## Why is this bad?
 
@@ -83,14 +82,13 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.memory_reads import first_read, is_read, passed_on
+from torchlint.rules.evidence.memory_reads import is_read, passed_on
 from torchlint.rules.evidence.shown_code import first_line
 from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 _LEGACY = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-_JOINING = frozenset(f"torch.{each}" for each in "cat concat concatenate stack hstack vstack dstack".split())
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -104,10 +102,11 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     made = passed_on(call, context)
     if not _has_memory(call) or (made is not call and _is_on_meta(made)):
         return
-    found = _named_read(call, made, context) or _read_at_once(made, context)
-    if found is None:
+    used = context.first_use(made)
+    if used is None or not is_read(used, context):
         return
-    name, used = found
+    name = _name_of(made, context)
+    line = next(each for each in (used, *context.ancestors(used)) if isinstance(each, ast.stmt))
     begun = _WORDS.get(word, "torch.zeros")
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     fix = None
@@ -118,36 +117,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         at,
         f"`{name}` is uninitialised memory when it is computed with: begin with `{begun}`",
         Confidence.LIKELY,
-        (f"line {used.lineno} reads it: `{first_line(used, context)}`",),
+        (f"line {line.lineno} reads it: `{first_line(line, context)}`",),
         fix,
     )
 
 
-def _named_read(call: ast.Call, made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
-    """Return the name that the memory gets, moved or cast at most, and a statement that computes with it first."""
-    statement = context.parent(made)
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is made:
-            scope = context.scope_that_binds(target)
-        case _:
-            return None
-    if scope is None or scope is not (context.function_around(call) or context.tree):
-        return None
-    mentions = (each for each in context.inside(scope, ast.Name) if each.id == name)
-    joins = _has_elements(call) and not any(isinstance(context.parent(each), ast.Subscript) for each in mentions)
-
-    def reads(node: ast.expr) -> bool:
-        return is_read(node, context) or (joins and _is_joined(node, context))
-
-    used = first_read(statement, name, scope, reads, context)
-    return (name, used) if used is not None else None
-
-
-def _read_at_once(made: ast.expr, context: FileContext) -> tuple[str, ast.stmt] | None:
-    """Return the memory's code and the statement, where it is computed with in the expression that makes it."""
-    if not is_read(made, context):
-        return None
-    return ast.unparse(made), next(each for each in context.ancestors(made) if isinstance(each, ast.stmt))
+def _name_of(made: ast.expr, context: FileContext) -> str:
+    """Return the name that memory gets, or else its code."""
+    match context.parent(made):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ast.unparse(made)
 
 
 def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -185,22 +165,6 @@ def _has_memory(call: ast.Call) -> bool:
 
 def _is_on_meta(made: ast.expr) -> bool:
     return any(isinstance(each, ast.Constant) and each.value == "meta" for each in ast.walk(made))
-
-
-def _has_elements(call: ast.Call) -> bool:
-    """Whether each size of the memory is written down and none is 0."""
-    given = [*call.args, *(each.value for each in call.keywords if each.arg == "size")]
-    sizes = [one for each in given for one in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])]
-    return bool(sizes) and all(
-        isinstance(each, ast.Constant) and isinstance(each.value, int) and each.value for each in sizes
-    )
-
-
-def _is_joined(node: ast.expr, context: FileContext) -> bool:
-    """Whether a mention is joined with others, so that its numbers stay in what comes of it."""
-    parts = context.parent(node)
-    call = context.parent(parts) if isinstance(parts, ast.Tuple | ast.List) else None
-    return isinstance(call, ast.Call) and call.args[:1] == [parts] and context.names(call.func) <= _JOINING
 
 
 RULE = Rule(

@@ -2,13 +2,12 @@
 
 ## What it does
 
-Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known, also
-by `partial(torch.load, ...)` and `map(torch.load, files)`, by a name or an attribute of `self` that it is bound to and
-called by, `read = torch.load`, and with `**options` that the file spells. Off unless it is selected: `--select TNS311`.
+Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known. Off
+unless it is selected: `--select TNS311`.
 
-Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`,
-the second try for a torch that has no `weights_only=`, what is kept of `torch.load` in a file that replaces it, and
-other functions named `load`, such as `torch.jit.load`.
+Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`
+or `**options`, the second try for a torch that has no `weights_only=`, and other functions named `load`, such as
+`torch.jit.load`.
 
 ## Why is this bad?
 
@@ -72,7 +71,6 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.local_bindings import bindings_of
 
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
@@ -80,39 +78,15 @@ _SAFE_SINCE, _ARGUMENT_SINCE = (2, 6), (1, 13)
 _DECIDING = frozenset({"weights_only", "pickle_module"})
 _PICKLE_MODULE_AT = 2
 """The place of ``pickle_module`` among the arguments."""
-_DOWNLOADS = frozenset(
-    "huggingface_hub.hf_hub_download huggingface_hub.snapshot_download huggingface_hub.cached_download "
-    "torch.hub.download_url_to_file urllib.request.urlretrieve urllib.request.urlopen requests.get gdown.download "
-    "wget.download".split()
-)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a ``torch.load`` that may unpickle anything, also by ``partial`` and ``map``."""
+    """Report a ``torch.load`` that may unpickle anything."""
     place = context.python(node)
-    loader = node.func
-    if isinstance(loader, cst.Name | cst.Attribute) and context.names(loader) <= {"functools.partial", "builtins.map"}:
-        loader = node.args[0].value if context.names(loader) and node.args else loader
-    if not isinstance(place, ast.Call) or not node.args or not _is_load(loader, context):
+    if not isinstance(place, ast.Call) or not node.args or not _is_load(node.func, context) or _may_decide(place):
         return
-    called_later = _calls_of_bound(place, context) if loader is not node.func else []
-    if any(_may_decide(each, context) for each in (place, *called_later)):
-        return
-    source = place.args[0] if place.args else place.keywords[0].value
-    if loader is node.func and (_is_own_file(place, context) or _is_second_try(place, context)):
-        return
-    is_map = loader is not node.func and context.names(node.func) == {"builtins.map"}
-    yield _draft(loader, _is_downloaded(source, context), None if is_map else node, context)
-
-
-def check_value(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
-    """Report ``loader = torch.load`` and ``self.loader = torch.load`` where the file calls that."""
-    place = context.python(node)
-    if isinstance(place, ast.Attribute) and isinstance(context.parent(place), ast.Assign) and _is_load(node, context):
-        stores = (each for each in context.attributes_by_word()["load"] if isinstance(each.ctx, ast.Store))
-        calls = _calls_of_bound(place, context)
-        if calls and not any(stores) and not any(_may_decide(each, context) for each in calls):
-            yield _draft(node, False, None, context)
+    if not _is_own_file(place, context) and not _is_second_try(place, context):
+        yield _draft(node, context)
 
 
 def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
@@ -124,41 +98,26 @@ def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
     return bool(names) and names <= _LOADS
 
 
-def _draft(loader: cst.BaseExpression, is_fetched: bool, repaired: cst.Call | None, context: FileContext) -> Draft:
+def _draft(node: cst.Call, context: FileContext) -> Draft:
     target = context.settings.target_torch
-    at = name_node(loader)
+    at = name_node(node.func)
     assert at is not None
     return Draft(
         at,
         "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
-        Confidence.LIKELY if is_fetched else Confidence.POSSIBLE,
-        ("the file is downloaded here",) if is_fetched else ("where the file comes from is not shown",),
-        None if repaired is None or (target is not None and target < _ARGUMENT_SINCE) else _fix(repaired, context),
+        Confidence.POSSIBLE,
+        ("where the file comes from is not shown",),
+        None if target is not None and target < _ARGUMENT_SINCE else _fix(node, context),
     )
 
 
-def _calls_of_bound(value: ast.expr, context: FileContext) -> list[ast.Call]:
-    """Return the calls in the file of what an expression is bound to."""
-    made = context.parent(value)
-    targets = {ast.unparse(each) for each in made.targets} if isinstance(made, ast.Assign) else set()
-    return [each for each in context.nodes(ast.Call) if targets and ast.unparse(each.func) in targets]
-
-
-def _may_decide(call: ast.Call, context: FileContext) -> bool:
+def _may_decide(call: ast.Call) -> bool:
     """Whether a call says how a file is read, or may do so by what it hands on."""
     return (
-        any(each.arg in _DECIDING or (each.arg is None and _is_open(each.value, context)) for each in call.keywords)
+        any(each.arg is None or each.arg in _DECIDING for each in call.keywords)
         or any(isinstance(each, ast.Starred) for each in call.args)
         or len(call.args) > _PICKLE_MODULE_AT
     )
-
-
-def _is_open(options: ast.expr, context: FileContext) -> bool:
-    """Whether ``**options`` may say how a file is read: they are given, or the function around speaks of that."""
-    function = context.function_around(options)
-    if function is None or not isinstance(options, ast.Name) or options.id not in context.stores(function):
-        return True
-    return any(word in ast.unparse(function) for word in _DECIDING)
 
 
 def _is_own_file(load: ast.Call, context: FileContext) -> bool:
@@ -176,11 +135,6 @@ def _is_second_try(load: ast.Call, context: FileContext) -> bool:
     return isinstance(around, ast.Try) and any("weights_only" in ast.unparse(each) for each in around.body)
 
 
-def _is_downloaded(source: ast.expr, context: FileContext) -> bool:
-    made = [each.value for each in bindings_of(source, context)] if isinstance(source, ast.Name) else [source]
-    return any(isinstance(each, ast.Call) and bool(context.names(each.func) & _DOWNLOADS) for each in made)
-
-
 def _fix(node: cst.Call, context: FileContext) -> Fix:
     doubt = "a file that holds more than tensors and containers of them is refused"
     edit = context.insert_after(node.args[-1].value, ", weights_only=True")
@@ -190,9 +144,9 @@ def _fix(node: cst.Call, context: FileContext) -> Fix:
 RULE = Rule(
     "TNS311",
     "untrusted-load",
-    Triggers(names=("load",), functions=("partial",), builtins=("map",)),
+    Triggers(names=("load",)),
     default=False,
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
-    visit={cst.Call: check, cst.Attribute: check_value},
+    visit={cst.Call: check},
 )

@@ -10,7 +10,7 @@ from enum import Enum
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, Kind, Value, parameters
+from torchlint.rules.api import FileContext, Kind
 from torchlint.rules.evidence.array_dimensions import is_no_size
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.memory_reads import is_read, passed_on
@@ -51,7 +51,6 @@ class Given:
     """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
 
-EMPTY_STORAGE = "an empty storage"
 _EMPTY = Given(ArgumentKind.EMPTY, True, "nothing")
 _SIZE_KINDS = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
@@ -65,13 +64,9 @@ FILLS = frozenset({
 _RESIZES = frozenset({"resize_", "resize_as_"})
 """Methods that make no sense behind a size just given: a storage is given, or data."""
 # fmt: on
-_SEQUENCE_MAKERS = frozenset({"list", "tuple", "range", "sorted"})
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "mean", "argmax", "argmin", "count_nonzero", "std", "var"})
 _STORAGE = re.compile(r"[sS]torage\d*\b")
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-_REFUSED_MAKERS = frozenset(
-    {"float", "bool", "str", "complex", "map", "filter", "zip", "set", "dict", "frozenset", "iter"}
-)
 _LITERALS: dict[type[cst.CSTNode], str] = {
     cst.List: "a list",
     cst.Tuple: "a tuple",
@@ -110,20 +105,10 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
 
 
 def _starred(node: cst.BaseExpression, context: FileContext) -> Given:
-    facts = context.value(node)
-    shown = f"`*{brief(node, context)}`"
-    if facts.must(Kind.SEQUENCE) and not facts.claimed and _are_sizes(facts.items or ()):
-        return Given(ArgumentKind.SIZE, True, shown)
-    if facts.must(_SIZE_KINDS) or _calls_size(node) or names_sizes(node):
-        return Given(
-            ArgumentKind.SIZE, facts.must(_SIZE_KINDS) and _is_torch_size(node, context), shown, may_be_empty=True
-        )
-    return Given(ArgumentKind.UNKNOWN, False, shown)
-
-
-def _are_sizes(items: Sequence[Value]) -> bool:
-    """Whether a call that is handed these values one by one takes them for a size, as it does wherever it has two."""
-    return len(items) > 1 or (len(items) == 1 and items[0].must(Kind.INTEGER) and not items[0].claimed)
+    shown, is_size = f"`*{brief(node, context)}`", context.value(node).must(_SIZE_KINDS)
+    if not is_size and not names_sizes(node) and not reads_as_size(node):
+        return Given(ArgumentKind.UNKNOWN, False, shown)
+    return Given(ArgumentKind.SIZE, is_size and _is_torch_size(node, context), shown, may_be_empty=True)
 
 
 def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
@@ -144,8 +129,6 @@ def _by_shape(node: cst.BaseExpression, context: FileContext) -> Given | None:
             return Given(ArgumentKind.INVALID, True, f"`{word}`")
         case cst.Float() | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Float()):
             return Given(ArgumentKind.INVALID, True, "a float", floats=True)
-        case cst.Call(func=cst.Name(value=word)) if not word.endswith("Storage"):
-            return _by_builtin(node, context)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return None if context.value(node).must(Kind.SEQUENCE) else Given(ArgumentKind.DATA, False, "a list")
         case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
@@ -169,18 +152,7 @@ def _by_storage(node: cst.BaseExpression, context: FileContext) -> Given | None:
     spelled = (context.code(node), *map(ast.unparse, bound))
     if not any(map(_STORAGE.search, spelled)) or not context.value(node).may(Kind.OTHER):
         return None
-    is_empty = isinstance(node, cst.Call) and not node.args and context.code(node.func).endswith("Storage")
-    return Given(ArgumentKind.STORAGE, True, EMPTY_STORAGE if is_empty else "a storage")
-
-
-def _by_builtin(node: cst.Call, context: FileContext) -> Given | None:
-    names = context.names(node.func)
-    word = next(iter(names)).removeprefix("builtins.") if len(names) == 1 else ""
-    if word in _SEQUENCE_MAKERS:
-        return Given(ArgumentKind.DATA, True, f"a {word.replace('sorted', 'list')}")
-    if word in _REFUSED_MAKERS:
-        return Given(ArgumentKind.INVALID, True, f"a `{word}`", floats=word == "float")
-    return None
+    return Given(ArgumentKind.STORAGE, True, "a storage")
 
 
 def _by_facts(node: cst.BaseExpression, context: FileContext) -> Given | None:
@@ -216,16 +188,14 @@ def _sequence(node: cst.BaseExpression, shown: str, claimed: str, context: FileC
     what = f"{shown}, a sequence,"
     if claimed:
         return Given(ArgumentKind.MIXED, False, what, doubt=claimed)
-    made_here = local or isinstance(node, cst.BinaryOperation)
+    made_here = local or isinstance(node, cst.BinaryOperation | cst.Call)
     return Given(ArgumentKind.DATA if made_here else ArgumentKind.MIXED, True, what)
 
 
 def _is_of_caller(node: cst.Name, context: FileContext) -> bool:
-    """Whether a name is a parameter of a function around it: callers decide what it is."""
+    """Whether a name may be a parameter: callers decide what it is."""
     found = context.python(node)
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    around = (each for each in context.ancestors(found) if isinstance(each, functions)) if found is not None else ()
-    return any(node.value in parameters(each) for each in around)
+    return isinstance(found, ast.Name) and any(isinstance(each, ast.arg) for each in context.reaching(found))
 
 
 def _asks_a_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -252,31 +222,20 @@ def _is_data(node: cst.BaseExpression, context: FileContext) -> bool:
 
 def _by_words(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> Given:
     """Read names, and what is done with the result."""
-    match argument:
-        case cst.BinaryOperation(left=cst.List(), operator=cst.Multiply()):
-            return Given(ArgumentKind.DATA, False, "a list")
-        case cst.BinaryOperation(left=cst.List()) | cst.BinaryOperation(right=cst.List()):
-            return Given(ArgumentKind.MIXED, False, f"`{brief(argument, context)}`")
     shown, plain = f"`{brief(argument, context)}`", context.value(argument).may(Kind.INTEGER | Kind.OTHER)
     fresh = _is_filled_at_once(node, context) or _is_parameter(node, context)
     if plain and (reads_as_size(argument) or _is_filled_at_once(node, context)):
         return Given(ArgumentKind.SIZE, False, shown, by_name=names_size(argument) and not fresh)
     made = context.python(node)
-    if isinstance(made, ast.expr) and is_read(passed_on(made, context), context):  # as no uninitialised memory is
+    if isinstance(made, ast.expr) and is_read(
+        context.parent(passed_on(made, context)), context
+    ):  # as no uninitialised memory is
         return Given(ArgumentKind.MIXED, False, shown)
-    whole = isinstance(argument, cst.BinaryOperation) and holds_integers_only(argument)
-    return Given(ArgumentKind.UNKNOWN, False, shown, seems_size=whole)
+    return _unknown(argument, context)
 
 
 def _unknown(node: cst.BaseExpression, context: FileContext) -> Given:
     return Given(ArgumentKind.UNKNOWN, False, f"`{brief(node, context)}`")
-
-
-def _calls_size(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
-            return True
-    return False
 
 
 def _is_parameter(node: cst.Call, context: FileContext) -> bool:
@@ -349,9 +308,6 @@ def reads_as_size(node: cst.BaseExpression) -> bool:
         case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
             sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
             return bool(sides) and all(reads_as_size(each) for each in sides)
-        case cst.IfExp(body=one, orelse=other):
-            sides = [each for each in (one, other) if not isinstance(each, cst.Integer)]
-            return bool(sides) and all(reads_as_size(each) for each in sides)
         case cst.Subscript(
             value=cst.Attribute(attr=cst.Name(value="shape")), slice=[cst.SubscriptElement(slice=cst.Index())]
         ):
@@ -359,11 +315,3 @@ def reads_as_size(node: cst.BaseExpression) -> bool:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="numel" | "nelement" | "size"))):
             return True
     return names_size(node)
-
-
-def holds_integers_only(node: cst.BaseExpression) -> bool:
-    """Whether some arithmetic holds an integer and divides nothing: ``2 * positions - 1``."""
-    match node:
-        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract() | cst.Multiply(), right=right):
-            return any(holds_integers_only(each) for each in (left, right))
-    return isinstance(node, cst.Integer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, defaults_of, leaf
+from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
 from torchlint.rules.evidence.array_dimensions import FOLLOWING
 from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
 from torchlint.rules.evidence.local_bindings import names_of
@@ -87,22 +87,7 @@ def _is_data_with_dimensions(data: ast.expr | None, context: FileContext) -> boo
     """Whether data is a list or an array with dimensions: of a name nobody knows it may be a number."""
     if data is None or isinstance(data, ast.List | ast.Tuple | ast.ListComp):
         return data is not None
-    if context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context):
-        return True
-    return isinstance(data, ast.Name) and _is_several_by_default(data, context)
-
-
-def _is_several_by_default(name: ast.Name, context: FileContext) -> bool:
-    """Whether a name is an argument whose default is a list or a tuple: such things are handed over for it."""
-    places = context.reaching(name)
-    place = places[0] if len(places) == 1 else None
-    function = context.parent(context.parent(place) or place) if isinstance(place, ast.arg) else None
-    if not isinstance(function, ast.FunctionDef):
-        return False
-    return any(
-        each is place and isinstance(default, ast.Tuple | ast.List) and default.elts
-        for each, default in defaults_of(function).items()
-    )
+    return context.value(data).must(Kind.SEQUENCE) or is_array_with_dimensions(data, context)
 
 
 def _follows_an_array(data: ast.expr | None, context: FileContext) -> bool:

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FileContext
 from torchlint.rules.evidence.spelling import Spelled, torch_name
 
 DTYPES = {
@@ -29,6 +30,7 @@ DTYPES = {
 
 _TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
 _WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
+_ALIAS = re.compile(rb"Tensor\s+as\s+(\w+)|\b(\w+)\s*(?::[^=\n]*)?=[^=\n]*Tensor\b(?!\()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,40 +79,13 @@ def is_type_word(word: str, context: FileContext) -> bool:
 
 
 def type_aliases(context: FileContext) -> frozenset[str]:
-    """Return the words of a file that an import or an assignment made of a legacy tensor type's name."""
-    return _type_aliases(context.tree, context)
+    """Return the words of a file that an import or an assignment may have made of a legacy tensor type's name."""
+    return _type_aliases(context.source.utf8)
 
 
-@remembered
-def _type_aliases(_: ast.Module, context: FileContext) -> frozenset[str]:
-    nodes = (*context.nodes(ast.ImportFrom), *context.nodes(ast.Assign), *context.nodes(ast.AnnAssign))
-    return frozenset(word for node in nodes for word in _aliases(node))
-
-
-def _aliases(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.ImportFrom(names=names):
-            yield from (each.asname for each in names if each.asname and _WORD.fullmatch(each.name))
-        case ast.Assign(targets=targets, value=value) if _names_a_type(value):
-            for target in targets:
-                yield from _word(target)
-        case ast.AnnAssign(target=target, value=ast.expr() as value) if _names_a_type(value):
-            yield from _word(target)
-
-
-def _names_a_type(value: ast.expr) -> bool:
-    match value:
-        case ast.IfExp(body=one, orelse=other):
-            return _names_a_type(one) or _names_a_type(other)
-        case ast.Attribute(attr=word) | ast.Name(id=word):
-            return bool(_WORD.fullmatch(word))
-    return False
-
-
-def _word(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Attribute(attr=word) | ast.Name(id=word):
-            yield word
+@lru_cache(maxsize=8)
+def _type_aliases(text: bytes) -> frozenset[str]:
+    return frozenset((one or other).decode() for one, other in _ALIAS.findall(text))
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
@@ -146,7 +121,7 @@ def name_node(node: cst.BaseExpression) -> cst.Name | None:
 def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
     """Spell ``torch.<name>`` the way a type beside it is spelled: ``th.cuda.FloatTensor`` gives ``th``."""
     base = node.value if isinstance(node, cst.Attribute) else None
-    if isinstance(base, cst.Attribute) and base.attr.value == "cuda":
+    while isinstance(base, cst.Attribute) and base.attr.value in ("cuda", "sparse"):
         base = base.value
     if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
         return f"{base.value}.{name}", ()

@@ -1,22 +1,12 @@
-"""What a name is bound to where it stands: by assignments, by imports, and by the type tests in force."""
+"""What a name is bound to where it stands: by assignments, by loops, and by imports."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from torchlint.rules.api import (
-    SCOPES,
-    FileContext,
-    Loop,
-    blocks_of,
-    deferred_around,
-    elements_of,
-    leaves,
-    remembered,
-    root_of_name,
-)
+from torchlint.rules.api import FileContext, root_of_name
 
 
 def names_of(node: ast.expr, context: FileContext) -> frozenset[str]:
@@ -74,29 +64,6 @@ def values_of(name: ast.Name, context: FileContext) -> list[ast.expr]:
     return [] if any(each.depth or each.is_augmented for each in bound) else [each.value for each in bound]
 
 
-def functions_of(function: ast.expr, context: FileContext) -> frozenset[str]:
-    """Return the names of what is called: known by an import, or by a name that is bound to nothing but what is.
-
-    A choice counts as both: ``Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor``.
-    """
-    names = names_of(function, context)
-    if names or not isinstance(function, ast.Name):
-        return names
-    found = [names_of(one, context) for each in values_of(function, context) for one in _choices(each)]
-    return frozenset[str]().union(*found) if all(found) else frozenset()
-
-
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield what an expression may choose from: all ends of ``a if p else b if q else c``."""
-    left = [value]
-    while left:
-        match left.pop():
-            case ast.IfExp(body=one, orelse=other):
-                left += (one, other)
-            case chosen:
-                yield chosen
-
-
 def bound_at(place: ast.Name, context: FileContext) -> list[NameBinding]:
     """Return what a place that binds a name binds it to; nothing where that is not understood."""
     target: ast.AST = place
@@ -149,139 +116,3 @@ def _element(source: ast.expr, path: list[int], context: FileContext) -> list[Na
             if names and names <= _PASSING_ON and len(given) == 1:
                 return _element(first, path, context)
     return [NameBinding(source, 1 + len(path))]
-
-
-Tells = Callable[[ast.expr, bool], bool]
-"""Whether a test without `not`, `and` and `or` says what is asked, if it holds or does not."""
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-
-
-def is_guarded(name: ast.Name, tells: Tells, context: FileContext) -> bool:
-    """Whether a test that tells what is asked is in force wherever a name is evaluated."""
-    if context.scope_that_binds(name) is None:
-        return False
-    below: ast.AST = name
-    later = deferred_around(name, context.parent, context.bound_otherwise)
-    for above in context.ancestors(name):
-        for test, holds, region in _tests(below, above, context):
-            if _says(test, holds, tells) and not _is_rebound(name, region, context):
-                return True
-        if isinstance(above, SCOPES) or (above is later and _is_bound_behind(name, later, context)):
-            return False
-        below = above
-    return False
-
-
-def _is_bound_behind(name: ast.Name, later: ast.AST, context: FileContext) -> bool:
-    """Whether a name is rebound behind what is run later, or in a loop around: a test before it says nothing."""
-    scope = context.scope_that_binds(name)
-    places = context.stores(scope).get(name.id, []) if scope is not None else []
-    starts = [context.span(each)[0] for each in context.ancestors(later) if isinstance(each, Loop)]
-    start, inside = min([context.span(name)[0], *starts]), context.within(later)
-    return any(context.span(each)[0] > start and each not in inside for each in places)
-
-
-def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], context: FileContext) -> bool:
-    """Whether ``isinstance`` holds of a name with nothing but classes whose names are accepted."""
-
-    def tells(test: ast.expr, holds: bool) -> bool:
-        match test:
-            case ast.Call(func=function, args=[ast.Name(id=word), kind]) if holds and word == name.id:
-                kinds = [names_of(each, context) for each in elements_of(kind)]
-                is_asked = names_of(function, context) == {"builtins.isinstance"}
-                return is_asked and bool(kinds) and all(each and accepts(each) for each in kinds)
-            case ast.Call(func=function, args=[ast.Name(id=word)]) if holds and word == name.id:
-                return names_of(function, context) == {"torch.is_tensor"} and accepts(frozenset({"torch.Tensor"}))
-        return False
-
-    return is_guarded(name, tells, context)
-
-
-def _tests(below: ast.AST, above: ast.AST, context: FileContext) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
-    """Yield the tests that hold at a node by what is right above it, how they came out, and what stands behind them."""
-    match above:
-        case ast.If(test=test, body=body, orelse=orelse) if below is not test:
-            yield (test, True, body) if below in body else (test, False, orelse)
-        case ast.IfExp(test=test, body=first, orelse=second) if below is not test:
-            yield (test, True, [first]) if below is first else (test, False, [second])
-        case ast.BoolOp(op=operator, values=parts):
-            at = next(at for at, each in enumerate(parts) if each is below)
-            yield from ((each, isinstance(operator, ast.And), parts[: at + 1]) for each in parts[:at])
-    if isinstance(above, _COMPREHENSIONS) and not isinstance(below, ast.comprehension):
-        yield from ((each, True, [below]) for clause in above.generators for each in clause.ifs)
-    if isinstance(below, ast.stmt):
-        yield from _earlier(below, above, context)
-
-
-def _earlier(
-    below: ast.stmt, above: ast.AST, context: FileContext
-) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
-    """Yield the tests of statements before one in its block: without their outcome it is not reached."""
-    for block, guards in _guards(above, context):
-        if guards and _start(block[0]) <= _start(below) <= _start(block[-1]):
-            for at, test, holds in guards:
-                if _start(block[at]) < _start(below):
-                    yield test, holds, block[at + 1 :]
-
-
-_Guards = list[tuple[int, ast.expr, bool]]
-"""Where statements of a block stand that end it by a test, with the test and its outcome where they do not."""
-
-
-@remembered
-def _guards(node: ast.AST, context: FileContext) -> list[tuple[list[ast.stmt], _Guards]]:  # noqa: ARG001
-    """Return the blocks of a statement, each with its statements behind which a test has one outcome."""
-    found: list[tuple[list[ast.stmt], _Guards]] = []
-    for block in blocks_of(node):
-        guards: _Guards = []
-        for at, each in enumerate(block):
-            match each:
-                case ast.Assert(test=test):
-                    guards.append((at, test, True))
-                case ast.If(test=test, body=body, orelse=[]) if leaves(body):
-                    guards.append((at, test, False))
-        found.append((block, guards))
-    return found
-
-
-def _start(node: ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _says(test: ast.expr, holds: bool, tells: Tells) -> bool:
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return _says(inner, not holds, tells)
-        case ast.BoolOp(op=operator, values=parts):
-            found = [_says(each, holds, tells) for each in parts]
-            return any(found) if isinstance(operator, ast.And) is holds else all(found)
-    return tells(test, holds)
-
-
-def _is_rebound(name: ast.Name, region: Sequence[ast.AST], context: FileContext) -> bool:
-    """Whether a name may be rebound between a test and where it stands, by what stands behind the test."""
-    scope = context.scope_that_binds(name)
-    around = list(context.ancestors(name))
-    inside = [each for each in region if each is name or each in around] or list(region)
-    begins = region.index(inside[0])
-    closer = [each for each in around if any(each in context.within(one) for one in inside)]
-    if any(name.id in _of_clauses(each, context) for each in closer if isinstance(each, _COMPREHENSIONS)):
-        return True
-    loops = [each for each in closer if isinstance(each, Loop)]
-    for place in context.stores(scope).get(name.id, []) if scope is not None else []:
-        if any(place in context.within(each) for each in loops):
-            return True
-        if not any(place in context.within(each) for each in region[: begins + 1]):
-            continue
-        if context.span(place)[0] < context.span(name)[0] and context.parent(place) not in around:
-            return True
-    return False
-
-
-@remembered
-def _of_clauses(node: ast.AST, context: FileContext) -> frozenset[str]:
-    """Return the names that the clauses of a comprehension bind."""
-    clauses: list[ast.comprehension] = getattr(node, "generators", [])
-    targets = (one for each in clauses for one in context.within(each.target))
-    return frozenset(each.id for each in targets if isinstance(each, ast.Name))

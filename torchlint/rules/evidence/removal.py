@@ -9,13 +9,13 @@ from torchlint.rules.api import FileContext
 
 
 def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -> Edit | None:
-    """Make the edit; None where a comment inside the statement would go with it or its block would be empty."""
+    """Make the edit; None where a comment would go with it, others share its line, or its block would be empty."""
     line = context.parent(statement)
     start, end = context.span(statement)
     if not isinstance(line, cst.SimpleStatementLine) or "#" in context.source.slice(start, end):
         return None
     if len(line.body) > 1:
-        return _one_of_several(statement, line, context)
+        return None
     block = context.parent(line)
     if not isinstance(block, cst.Module) and not (isinstance(block, cst.IndentedBlock) and len(block.body) > 1):
         return None
@@ -25,14 +25,6 @@ def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -
     starts = context.source.line_starts
     first, last = context.source.position(start)[0], context.source.position(end)[0]
     return Edit(starts[first - 1], starts[last] if last < len(starts) else len(context.source.utf8), "")
-
-
-def _one_of_several(statement: cst.BaseSmallStatement, line: cst.SimpleStatementLine, context: FileContext) -> Edit:
-    at = next(index for index, each in enumerate(line.body) if each is statement)
-    start, end = context.span(statement)
-    if at + 1 < len(line.body):
-        return Edit(start, context.span(line.body[at + 1])[0], "")
-    return Edit(context.span(line.body[at - 1])[1], end, "")
 
 
 def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | None:
@@ -47,7 +39,7 @@ def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | N
 
 
 def does_nothing(node: cst.BaseExpression) -> bool:
-    """Whether the evaluation of an expression does nothing, so that it may be left out: it names, asks and compares."""
+    """Whether the evaluation of an expression does nothing, so that it may be left out: it names and asks."""
     match node:
         case cst.Name() | cst.BaseNumber() | cst.SimpleString():
             return True
@@ -55,14 +47,6 @@ def does_nothing(node: cst.BaseExpression) -> bool:
             return does_nothing(inner)
         case cst.Subscript(value=inner, slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
             return does_nothing(inner) and does_nothing(key)
-        case cst.BooleanOperation(left=left, right=right):
-            return does_nothing(left) and does_nothing(right)
-        case cst.Comparison(left=left, comparisons=others):
-            return does_nothing(left) and all(does_nothing(each.comparator) for each in others)
-        case cst.IfExp(test=test, body=body, orelse=orelse):
-            return all(map(does_nothing, (test, body, orelse)))
-        case cst.Call(func=cst.Name(value="bool" | "isinstance" | "len"), args=given):
-            return all(not each.star and does_nothing(each.value) for each in given)
     return False
 
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.rules.api import FileContext, operations
-from torchlint.rules.evidence.local_bindings import functions_of, values_of
+from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.shown_code import brief
 
 _OF_TORCH = "torch makes it here, and of its own class"
@@ -40,5 +40,5 @@ def _is_made_anew(node: ast.expr, context: FileContext) -> bool:
     """Whether a call makes a tensor, and is not handed one whose class it takes over, as ``zeros_like`` does."""
     if not isinstance(node, ast.Call):
         return False
-    names = functions_of(node.func, context)
+    names = context.names(node.func)
     return bool(names) and names <= operations().factories and not any(each.endswith("_like") for each in names)

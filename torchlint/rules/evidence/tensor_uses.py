@@ -130,30 +130,12 @@ def _uses(around: ast.AST, context: FileContext) -> TensorUses:
     for what, value in _all_evidence(around, context):
         code = ast.unparse(value)
         found[what][code] = min(value.lineno, found[what].get(code, value.lineno))
-    for target, source in _loops(around, context):
-        for what in ("beyond doubt", "by method"):
-            if source in found[what]:
-                found[what].setdefault(target, found[what][source])
     return TensorUses(
         found["beyond doubt"],
         found["by method"],
         frozenset(found["field"]),
         found["unwrapped"],
     )
-
-
-def _loops(around: ast.AST, context: FileContext) -> Iterator[tuple[str, str]]:
-    """Yield the names that loops bind, outer loops before inner ones, and the code of what they go over."""
-    loops: list[ast.For | ast.comprehension] = [
-        *context.inside(around, ast.For),
-        *context.inside(around, ast.comprehension),
-    ]
-    for node in loops:
-        match node.target, node.iter:
-            case ast.Tuple(elts=[_, ast.Name(id=word)]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
-                yield word, ast.unparse(source)
-            case ast.Name(id=word), source:
-                yield word, ast.unparse(source)
 
 
 def _all_evidence(around: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.expr]]:
@@ -184,12 +166,6 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
             yield "field" if _is_data(value) else "beyond doubt", _without_data(value)
         case ast.Call(func=ast.Attribute(value=value, attr=word)) if word in TENSOR_ONLY or word in MAKERS:
             yield "field" if _is_data(value) else "by method", _without_data(value)
-        case ast.Call(func=ast.Attribute(value=value, attr="view"), args=args) if any(
-            _is_number(each) for each in args
-        ):
-            yield "by method", value
-        case ast.Attribute(value=value, attr="is_cuda"):
-            yield "by method", value
         case ast.Assign(targets=[ast.Name() as target], value=value) if _is_data(value):
             if ast.unparse(_without_data(value)) == target.id:
                 yield "unwrapped", target
@@ -201,12 +177,6 @@ def _evidence(node: ast.AST, context: FileContext) -> Iterator[tuple[str, ast.ex
         case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[ast.Attribute(attr="data") as given, *_]):
             if _is_data(written):  # `p.data.copy_(q.data)`: what is written is a tensor, and so is what is read alike
                 yield "beyond doubt", given.value
-
-
-def _is_number(node: ast.expr) -> bool:
-    """Whether an expression is written as an integer: ``x.view(-1, 3)`` names a shape, ``a.view(dtype)`` a type."""
-    inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
 
 
 def _asked_for(call: ast.Call, context: FileContext) -> ast.expr | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import AstIndex, FileContext, is_called_self, leaf, remembered
+from torchlint.rules.api import AstIndex, FileContext, Kind, is_called_self, leaf, remembered
 from torchlint.rules.evidence.constructor_argument import ArgumentKind, given
-from torchlint.rules.evidence.local_bindings import bindings_of
 
 _KINDS = ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte")
 _SIZED = frozenset(f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in _KINDS)
@@ -22,10 +20,8 @@ _OF_SHAPE = frozenset(
 )
 _SET_BELOW = r"(?s)\bclass\s+\w+\s*\([^)]*\b%s\b[^)]*\):.*\bself\.%s\s*=(?!=)"
 """A class below that sets an attribute anew."""
-_LOADING = frozenset({"load_state_dict", "from_pretrained", "load_from_checkpoint", "load_checkpoint"})
 _LOADERS = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
 _TRAINING = ("backward", "training_step")
-_DIFFERENTIABLE = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _BY_TEXT = frozenset({"setattr", "getattr", "vars", "delattr"})
 _PLAIN_CALLS = frozenset({"super", "isinstance", "type", "print", "id", "repr", "len", "hasattr"})
 
@@ -49,7 +45,7 @@ def read_without_initialisation(node: cst.Call, context: FileContext) -> tuple[s
     below = _SET_BELOW % (re.escape(owner.name), re.escape(word))
     if others.spelling(owner.name, below) or others.initialises(word, lineage):
         return None
-    loaded = _is_loaded_here(context) or any(others.spelling(each) != [] for each in _LOADERS)
+    loaded = any(each in context.attributes_by_word() or others.spelling(each) != [] for each in _LOADERS)
     is_trained = not context.attributes_by_word().keys().isdisjoint(_TRAINING)
     is_trained = is_trained or any(others.spelling(each) != [] for each in _TRAINING)
     if loaded and not is_trained:
@@ -89,13 +85,6 @@ def _is_uninitialised(node: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-@remembered
-def _of_new_memory(_: cst.Module, context: FileContext) -> frozenset[ast.AST | None]:
-    """Return the calls of a region that make parameters of memory that nothing is written to."""
-    calls = (each for each in context.concrete_nodes(cst.Call) if context.spells(each.func, "Parameter"))
-    return frozenset(context.python(each) for each in calls if _is_of_new_memory(each, context))
-
-
 def _kept(call: ast.Call, context: FileContext) -> tuple[str, ast.ClassDef] | None:
     """Return the attribute in which ``__init__`` of a module keeps a parameter, and its class."""
     node: ast.expr = call
@@ -127,52 +116,10 @@ def _is_module(owner: ast.ClassDef, context: FileContext) -> bool:
 def _is_filled_here(owner: ast.ClassDef, context: FileContext) -> bool:
     """Whether something of the file, or of a base, may write to a module's parameters not by their attributes."""
     attributes = context.attributes_by_word()
-    if any(_applies(each, context) for each in attributes.get("apply", [])):
+    if any(context.value(each.value).may(Kind.MODULE) for each in attributes.get("apply", [])):
         return True
     lineage = context.module_lineage(owner)
     return any(_gives_itself_away(each, index) for index, body in lineage for each in index.inside(body, ast.Name))
-
-
-def _is_loaded_here(context: FileContext) -> bool:
-    """Whether something of the file may give a module the weights of a checkpoint: an optimizer has none of them."""
-    attributes = context.attributes_by_word()
-    loading = (each for word in _LOADING for each in attributes.get(word, ()))
-    if any(not _is_optimizer(each.value, context) for each in loading):
-        return True
-    return any(_is_of_torch(each) for each in attributes.get("load", ()))
-
-
-def _is_optimizer(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression is an optimizer or a scheduler of torch's."""
-    bound = bindings_of(node, context) if isinstance(node, ast.Name) else []
-    made = [each.value.func for each in bound if not each.depth and isinstance(each.value, ast.Call)]
-    names = [context.names(each) for each in made]
-    return len(made) == len(bound) > 0 and all(each and all(_is_of_optim(one) for one in each) for each in names)
-
-
-def _is_of_optim(name: str) -> bool:
-    return name.startswith("torch.optim.")
-
-
-def _is_of_torch(node: ast.Attribute) -> bool:
-    """Whether an attribute is of the name ``torch``."""
-    return isinstance(node.value, ast.Name) and node.value.id == "torch"
-
-
-def _applies(node: ast.Attribute, context: FileContext) -> bool:
-    """Whether a module has a function called for each of its modules."""
-    call = context.parent(node)
-    is_called = isinstance(call, ast.Call) and call.func is node and len(call.args) == 1 and not call.keywords
-    return is_called and not _is_differentiable_function(node.value, context)
-
-
-def _is_differentiable_function(node: ast.expr, context: FileContext) -> bool:
-    """Whether a name is that of a ``torch.autograd.Function`` of the file: its ``apply`` computes something."""
-    if not isinstance(node, ast.Name):
-        return False
-    classes = [each for each in context.nodes(ast.ClassDef) if each.name == node.id]
-    bases = [context.names(base) for each in classes for base in each.bases]
-    return bool(bases) and all(each and each <= _DIFFERENTIABLE for each in bases)
 
 
 def _gives_itself_away(node: ast.Name, index: AstIndex) -> bool:
@@ -195,10 +142,7 @@ def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) 
     """Return a statement that computes with the attribute; None where there is none, or another one binds it."""
     mentions = [each for each in context.attributes_by_word().get(word, []) if is_called_self(each.value)]
     own = [each for each in mentions if owner in context.ancestors(each)]
-    stores = [each for each in own if not isinstance(each.ctx, ast.Load)]
-    if not all(_keeps_no_numbers(context.parent(each), context) for each in stores):
-        return None
-    if any(isinstance(each, ast.For | ast.While) for each in _ancestors(made, context)):
+    if sum(not isinstance(each.ctx, ast.Load) for each in own) > 1 or context.nearest(made, ast.For, ast.While):
         return None
     for each in own:
         function = context.function_around(each)
@@ -207,42 +151,8 @@ def _read(word: str, made: ast.Call, owner: ast.ClassDef, context: FileContext) 
     return None
 
 
-def _keeps_no_numbers(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether an assignment keeps a parameter of new memory, or none: one of several branches may do each."""
-    match node:
-        case ast.Assign(value=ast.Constant(value=None)):
-            return True
-        case ast.Assign(value=value):
-            return any(each in _of_new_memory(context.module, context) for each in _within_moves(value))
-    return False
-
-
-def _within_moves(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield what is kept, and what it was before it was moved."""
-    yield node
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
-        node = node.func.value
-        yield node
-
-
-def _ancestors(node: ast.AST, context: FileContext) -> Iterator[ast.AST]:
-    """Yield what is around a node up to the function."""
-    for each in context.ancestors(node):
-        if isinstance(each, ast.FunctionDef):
-            return
-        yield each
-
-
-def _uses_of(name: ast.Name, context: FileContext) -> list[ast.Name]:
-    """Return where a name is read in its function that may stand for what it is bound to at a place."""
-    function = context.function_around(name)
-    mentions = context.names_by_word().get(name.id, [])
-    reads = [each for each in mentions if isinstance(each.ctx, ast.Load) and context.function_around(each) is function]
-    return [each for each in reads if name in context.reaching(each)]
-
-
-def _is_computed_with(node: ast.expr, context: FileContext, is_named: bool = False) -> bool:
-    """Whether the numbers of an attribute are taken, and not its shape alone; by one name of the function, too."""
+def _is_computed_with(node: ast.AST, context: FileContext) -> bool:
+    """Whether the numbers of an attribute are taken, and not its shape alone."""
     while True:
         above = context.parent(node)
         match above:
@@ -250,20 +160,9 @@ def _is_computed_with(node: ast.expr, context: FileContext, is_named: bool = Fal
                 if word in _OF_SHAPE:
                     return False
                 node = above
-            case ast.Call(func=function) if function is node:
-                node = above
-            case ast.Subscript(value=value) if value is node:
-                node = above
-            case ast.BinOp() | ast.UnaryOp(op=ast.USub()):
-                return True
-            case ast.Call(func=function):
+            case ast.Call(func=function) if function is not node:
                 return leaf(ast.unparse(function)) not in _PLAIN_CALLS
-            case ast.List() | ast.Tuple() if isinstance(context.parent(above), ast.Assign | ast.keyword):
+            case ast.Subscript() | ast.Call() | ast.List() | ast.Tuple() | ast.keyword():
                 node = above
-            case ast.keyword() | ast.List() | ast.Tuple():
-                return isinstance(context.parent(above), ast.Call)
-            case ast.Assign(value=value, targets=[ast.Name() as name]) if value is node and not is_named:
-                uses = _uses_of(name, context)
-                return isinstance(node, ast.Call) or any(_is_computed_with(each, context, True) for each in uses)
             case _:
-                return isinstance(node, ast.Call)
+                return isinstance(above, ast.BinOp | ast.UnaryOp) or isinstance(node, ast.Call)

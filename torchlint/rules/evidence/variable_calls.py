@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 import libcst as cst
 
-from torchlint.rules.api import FileContext, canonical, import_bindings, remembered
+from torchlint.rules.api import FileContext
 
 NAMES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 """The class has these two addresses and no other."""
@@ -36,10 +35,8 @@ def names_variable(node: cst.BaseExpression, context: FileContext) -> bool:
     word = _last_word(node)
     if word is None or word not in _spellings(context.source.utf8):
         return False
-    known = context.value(node)
-    if known.unknown and not known.names:  # an annotation that is not evaluated
-        return _imported(node, context)
-    return bool(known.names) and known.names <= NAMES
+    names = context.names(node)
+    return bool(names) and names <= NAMES
 
 
 def last_name(node: cst.BaseExpression) -> cst.Name:
@@ -67,23 +64,6 @@ def variable_call(call: cst.Call, context: FileContext) -> VariableCall | None:
 def is_literal(argument: cst.Arg | None, word: str) -> bool:
     """Whether an argument is written as this name: ``True``, ``False``, ``None``."""
     return argument is not None and isinstance(argument.value, cst.Name) and argument.value.value == word
-
-
-def _imported(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether imports alone, and only those of torch's ``Variable``, bind what an expression spells."""
-    root, _, rest = context.code(node).partition(".")
-    meant = _imports_alone(context.tree, context).get(root, frozenset())
-    return bool(meant) and all(canonical(f"{name}.{rest}" if rest else name) in NAMES for name in meant)
-
-
-@remembered
-def _imports_alone(_: ast.Module, context: FileContext) -> dict[str, frozenset[str]]:
-    """Return what each name means that imports bind and nothing else."""
-    other = context.bound_otherwise
-    meant: dict[str, frozenset[str]] = {}
-    for bound, value in (each for node in context.imports for each in import_bindings(node) if each[0] not in other):
-        meant[bound] = meant.get(bound, frozenset()) | value.names
-    return meant
 
 
 def _last_word(node: cst.BaseExpression) -> str | None:

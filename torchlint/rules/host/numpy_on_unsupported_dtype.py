@@ -3,11 +3,11 @@
 ## What it does
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)`, `.conj()` of complex numbers and
-`.imag` of that. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too. Likely is
-what a model gives that the code casts to bfloat16 or loads in it (`model.to(torch.bfloat16)`, `torch_dtype=`), and what
-a linear layer or a product of matrices gives under `torch.autocast(..., dtype=torch.bfloat16)`; logits, which some
-libraries cast themselves, are possible.
+`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers. What
+is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too. Likely is what a model gives that
+the code casts to bfloat16 or loads in it (`model.to(torch.bfloat16)`, `torch_dtype=`), and what a linear layer or a
+product of matrices gives under `torch.autocast(..., dtype=torch.bfloat16)`; logits, which some libraries cast
+themselves, are possible.
 
 Silent are tensors of unknown dtype, such as the output of a model that is cast on some ways only, what has been cast,
 made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
@@ -59,12 +59,11 @@ def read(x: torch.Tensor):
 
 ## Fix safety
 
-Safe for sparse tensors and for conjugate and negative views that the own text of the function shows: it raises, and
-`.to_dense()`, `.resolve_conj()` and `.resolve_neg()` give the same numbers. Unsafe where an error may be expected; for
-bfloat16, float8 and complex32, whose bits may be meant and not their numbers; for a dtype that is a setting, as arrays
-of float16 and float64 become float32 with it; and for quantised tensors, of which
-`.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix where the array is asked for
-its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+Safe for sparse tensors and for conjugate views that the own text of the function shows: it raises, and `.to_dense()`
+and `.resolve_conj()` give the same numbers. Unsafe where an error may be expected; for bfloat16, float8 and complex32,
+whose bits may be meant and not their numbers; for a dtype that is a setting, as arrays of float16 and float64 become
+float32 with it; and for quantised tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers
+behind them. Without a fix where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
 
@@ -84,27 +83,23 @@ from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.low_precision_models import LowPrecision, given_in_bfloat16
+from torchlint.rules.evidence.low_precision import LowPrecision, given_in_bfloat16
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, of_dtype, shown_storage
+from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, shown_storage
 
 _REPAIRS = {
     Storage.BFLOAT16: ".float()",
     Storage.FLOAT8: ".float()",
     Storage.COMPLEX32: ".cfloat()",
     Storage.SPARSE: ".to_dense()",
-    Storage.MKLDNN: ".to_dense()",
     Storage.QUANTISED: ".dequantize()",
     Storage.CONJUGATE: ".resolve_conj()",
-    Storage.NEGATIVE: ".resolve_neg()",
 }
 _OF_A_MODEL = "`.numpy()` raises `TypeError` on what a model computes in bfloat16: use `.float()`"
 _OF_A_SETTING = "`.numpy()` raises `TypeError` where a setting makes this bfloat16: use `.float()`"
 _DOUBTS = {False: "the model may cast what it gives", True: "arrays of other dtypes become float32, too"}
 _OF_BITS = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
-_RESOLVED_BY_FORCE = {Storage.CONJUGATE, Storage.NEGATIVE}
-_ERRORS = {Storage.CONJUGATE: "RuntimeError", Storage.NEGATIVE: "RuntimeError"}
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -126,14 +121,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             return
     if not value.is_tensor:
         return
-    shown = shown_storage(place, context)
-    found = shown or (None if _under_autocast(node, context) else of_dtype(value.exact))
-    if found is None or (args and found in _RESOLVED_BY_FORCE):
+    found = shown_storage(place, context)
+    if found is None or (args and found is Storage.CONJUGATE):
+        return
+    is_spelled = _is_spelled(found, place, context)
+    if not is_spelled and _under_autocast(node, context):
         return
     repair = _REPAIRS[found]
     is_of_bits = found in DTYPES and _asks_for_bits(node, context)
     remedy = "view it as integers to get its bits" if is_of_bits else f"use `{repair}`"
-    message = f"`.numpy()` raises `{_ERRORS.get(found, 'TypeError')}` on what is {found.value}: {remedy}"
+    error = "RuntimeError" if found is Storage.CONJUGATE else "TypeError"
+    message = f"`.numpy()` raises `{error}` on what is {found.value}: {remedy}"
     fix = Fix(
         f"Insert `{repair}` before `.numpy()`",
         (context.insert_after(receiver, repair),),
@@ -146,10 +144,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     yield Draft(
         at,
         message,
-        Confidence.LIKELY if shown is None else Confidence.CERTAIN,
+        Confidence.CERTAIN if is_spelled else Confidence.LIKELY,
         (value_step(receiver, found.value, context),),
         None if is_of_bits else fix,
-        Severity.WARNING if shown is None else Severity.ERROR,
+        Severity.ERROR if is_spelled else Severity.WARNING,
     )
 
 
@@ -171,6 +169,12 @@ def _of_a_model(
         None if _asks_for_bits(node, context) else Fix("Insert `.float()` before `.numpy()`", (edit,), decided),
         Severity.WARNING,
     )
+
+
+def _is_spelled(found: Storage, place: ast.expr, context: FileContext) -> bool:
+    """Whether the function around makes the tensor one of its sort, or else a function that it calls."""
+    around = context.function_around(place) or context.tree
+    return found is not Storage.BFLOAT16 or "bfloat16" in ast.unparse(around)
 
 
 def _is_detour(node: cst.Call, context: FileContext) -> bool:

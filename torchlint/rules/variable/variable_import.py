@@ -68,19 +68,17 @@ class Double(Function):
 ## Fix safety
 
 Safe where no other file takes the name from this module. A name counts as used where it appears as a name anywhere in
-the file, in an annotation written as a string, in a type comment, in a doctest, as a string of its own (`__all__`,
-`getattr`), or in a string that is Python or is given to what runs code (`timeit`). No fix where a comment would be lost
-or a block would be empty, where a comment says that the import is there for others (`# noqa: F401`,
-`# pylint: disable=unused-import`), or where another file of the project imports the name from here, and would fail
-without it.
+the file, in a type comment, in a doctest, or in a string that is no docstring. No fix where a comment would be lost,
+others share the line or a block would be empty, where a comment says that the import is there for others (`# noqa:
+F401`, `# pylint: disable=unused-import`), or where another file of the project imports the name from here, and would
+fail without it.
 
 Unsafe, with the reason in the fix's title, where another Python file or notebook of the project imports all names from
-the module, also by way of a third one, or asks it for the name as an attribute, and where the file puts its `__all__`
-together at run time. All files below the project's root are looked at, whichever are checked.
+the module, also by way of a third one, or asks it for the name as an attribute, and where the file has an `__all__`.
+All files below the project's root are looked at, whichever are checked.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*` (reported in those that are scripts, with an `if __name__ == "__main__":`), under `try`, and for
-`import Variable as Variable`, which says "re-exported".
+`*`, under `try`, and for `import Variable as Variable`, which says "re-exported".
 
 ## References
 
@@ -94,7 +92,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
-from textwrap import dedent
 
 import libcst as cst
 
@@ -105,10 +102,6 @@ from torchlint.rules.evidence.removal import without_statement
 
 _KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
 _ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
-_TAKING_CODE = frozenset(
-    "eval exec compile cast TypeVar ForwardRef timeit repeat Timer autorange run runctx runcall".split()
-)
-"""Functions that are given code or types in strings."""
 _HOMES = frozenset({"torch.autograd", "torch.autograd.variable"})
 
 
@@ -143,17 +136,7 @@ def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileCo
     if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
         return True
     body = context.tree.body
-    if any(_imports_all(each) for each in body):
-        return not any(_is_script_part(each) for each in body)
-    return all(_only_imports(each) for each in body)
-
-
-def _is_script_part(statement: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``: a script is run, and seldom imported with ``*``."""
-    match statement:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):
-            return True
-    return False
+    return any(map(_imports_all, body)) or all(map(_only_imports, body))
 
 
 def _imports_all(statement: ast.stmt) -> bool:
@@ -184,20 +167,9 @@ def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
 
 def _doubt(name: str, context: FileContext) -> str | None:
     """Return who may take a name that nothing in the file uses; None where nobody does."""
-    listed = [each for each in context.within(context.tree) if isinstance(each, ast.Name) and each.id == "__all__"]
-    if any(isinstance(each.ctx, ast.Load) or not _is_list_of_names(context.parent(each)) for each in listed):
-        return "`__all__` is put together at run time"
-    return context.other_texts.takes(name, by_star=not listed)
-
-
-def _is_list_of_names(statement: ast.AST | None) -> bool:
-    match statement:
-        case (
-            ast.Assign(targets=[_], value=ast.List(elts=names) | ast.Tuple(elts=names))
-            | ast.AnnAssign(value=ast.List(elts=names) | ast.Tuple(elts=names))
-        ):
-            return all(isinstance(each, ast.Constant) for each in names)
-    return False
+    if "__all__" in context.names_by_word():
+        return "`__all__` may be put together at run time"
+    return context.other_texts.takes(name, by_star=True)
 
 
 def _is_used(name: str, context: FileContext) -> bool:
@@ -216,38 +188,10 @@ def _is_used(name: str, context: FileContext) -> bool:
 
 
 def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileContext) -> bool:
-    """Whether a string is a use: nothing but the name, a doctest with it, an annotation, or a piece of code."""
-    if not word.search(text):
-        return False
-    if word.fullmatch(text.strip()):
-        return True
+    """Whether a string is a use: a doctest with the name, or any string with it that is no docstring."""
     if any(word.search(line) for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))):
         return True
-    below: ast.AST = node
-    for above in context.ancestors(node):
-        match above:
-            case ast.arg() | ast.AnnAssign() if getattr(above, "annotation", None) is below:
-                return True
-            case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns) if returns is below:
-                return True
-            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in _TAKING_CODE:
-                return True
-            case ast.stmt():
-                break
-        below = above
-    return not isinstance(context.parent(node), ast.Expr) and _is_code_with(text, word)
-
-
-def _is_code_with(text: str, word: re.Pattern[str]) -> bool:
-    """Whether a string that is no docstring is Python that uses a name, whoever may run it."""
-    try:
-        tree = ast.parse(dedent(text).strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(
-        isinstance(each, ast.Name | ast.alias) and word.fullmatch(each.id if isinstance(each, ast.Name) else each.name)
-        for each in ast.walk(tree)
-    )
+    return word.search(text) is not None and not isinstance(context.parent(node), ast.Expr)
 
 
 # ---------------------------------------------------------------------- edits
@@ -269,20 +213,7 @@ def _one_name(alias: cst.ImportAlias, names: object, context: FileContext) -> Ed
         end = _alias_span(names[at + 1], context)[0]
     else:
         start = _alias_span(names[at - 1], context)[1]
-    removed = context.source.slice(start, end)
-    if "#" not in removed:
-        return Edit(start, end, "")
-    return _own_rows(alias, context)
-
-
-def _own_rows(alias: cst.ImportAlias, context: FileContext) -> Edit | None:
-    """Delete the row of a name that stands alone on it, where no comment does too."""
-    start, end = _alias_span(alias, context)
-    row, last = context.source.position(start)[0], context.source.position(end)[0]
-    text = context.source.line(row)
-    if row != last or not re.fullmatch(r"\s*Variable(\s+as\s+\w+)?\s*,\s*", text):
-        return None
-    return Edit(context.source.line_starts[row - 1], context.source.line_starts[row], "")
+    return Edit(start, end, "") if "#" not in context.source.slice(start, end) else None
 
 
 def _alias_span(alias: cst.ImportAlias, context: FileContext) -> tuple[int, int]:

@@ -68,9 +68,10 @@ in a file that traces, scripts or compiles code, or that such a file imports: th
 where the name `torch` stands or may stand for something else, and where the `import torch` that is needed would go
 out by another file's `import *`.
 
-A tuple or `Union` that names `torch.Tensor` already loses the second name. For a comparison with `type(x)` the fix is
-shown only: it would turn an answer that is always "no" into the one that was meant. `issubclass` is reported without a
-fix.
+A tuple or `Union` that names `torch.Tensor` already loses the second name.
+
+For a comparison with `type(x)` the fix is shown only: it would turn an answer that is always "no" into the one that
+was meant. `issubclass` is reported without a fix.
 
 A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from
 `False` to `True`.
@@ -90,7 +91,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers, import_bindings
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.shown_code import brief_or
@@ -139,18 +140,14 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         return
     target = node.comparisons[0]
     for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
-        found = _named_in(other, context) if _is_type_call(one) else None
-        if found is None:
+        if not _is_type_call(one) or not names_variable(other, context):
             continue
         answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
         code = brief_or("type(...) == Variable", node, context)
-        alone = found is other
         message = f"`{code}` is always `{answer}`: no object is a `Variable`; ask `isinstance(..., torch.Tensor)`"
-        if not alone:
-            message = f"the part of `{code}` that names `Variable` never matches: ask `isinstance(..., torch.Tensor)`"
-        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context) if alone else None
+        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context)
         yield Draft(
-            last_name(found), message, Confidence.CERTAIN, (import_step(found, context),), fix, Severity.WARNING
+            last_name(other), message, Confidence.CERTAIN, (import_step(other, context),), fix, Severity.WARNING
         )
 
 
@@ -179,80 +176,43 @@ def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None,
 def _asked_by(function: cst.BaseExpression, context: FileContext) -> _Role | None:
     """Tell what a function asks of the types that it is given second: Python's own, or a test case's."""
     match function:
-        case cst.Name(value="isinstance" | "issubclass" as word) if not _is_bound(word, context):
+        case cst.Name(value="isinstance" | "issubclass" as word) if context.names(function) == {f"builtins.{word}"}:
             return _Role.CHECK if word == "isinstance" else _Role.SUBCLASS
         case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=word)) if word in _CHECKS:
             return _Role.CHECK
     return None
 
 
-def _is_bound(word: str, context: FileContext) -> bool:
-    """Whether the file gives a name of Python's a meaning of its own."""
-    return word in context.bound_otherwise or any(
-        word == bound for node in context.imports for bound, _ in import_bindings(node)
-    )
-
-
 def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | None:
-    shorter = _without_duplicate(node, context)
-    title = "Replace `Variable` by `torch.Tensor`"
-    if shorter is not None:
+    if (shorter := _without_duplicate(node, context)) is not None:
         return Fix("Drop `Variable`: `torch.Tensor` is named already", (shorter,))
     found = torch_name(context, "Tensor", node)
     if found is None:
         return None
     spelled, imports = found
-    return Fix(title, (context.replace(node, spelled), *imports))
+    return Fix("Replace `Variable` by `torch.Tensor`", (context.replace(node, spelled), *imports))
 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
-    """``(Variable, torch.Tensor)`` becomes ``torch.Tensor``, ``Union[Variable, torch.Tensor, list]`` loses one name."""
-    whole, members = _alternatives(node, context)
-    others = [each for each in members if each is not node]
-    if whole is None or not any(_is_tensor_class(each, context) for each in others):
+    """``isinstance(x, (Variable, torch.Tensor))`` and ``Union[Variable, torch.Tensor]`` lose one name."""
+    element = context.parent(node)
+    element = context.parent(element) if isinstance(element, cst.Index) else element
+    match context.parent(element) if element is not None else None:
+        case cst.Tuple(elements=members) as whole if isinstance(context.parent(whole), cst.Arg):
+            pass
+        case cst.Subscript(value=union, slice=members) if _spells_union(union):
+            pass
+        case _:
+            return None
+    at = next(index for index, each in enumerate(members) if each is element)
+    if not any(context.code(each).rstrip(", ") == "torch.Tensor" for each in members) or len(members) == 1:
         return None
-    start, end = context.outer_span(whole)
-    if "#" in context.source.slice(start, end):
-        return None
-    if len(others) == 1:
-        alone = context.code_with_parentheses(others[0])
-        return Edit(start, end, f"({alone},)" if _stays_a_tuple(whole, context) else alone)
-    at = next(index for index, each in enumerate(members) if each is node)
-    first, last = context.outer_span(node)
-    if at + 1 < len(members):
-        return Edit(first, context.outer_span(members[at + 1])[0], "")
-    return Edit(context.outer_span(members[at - 1])[1], last, "")
-
-
-def _stays_a_tuple(whole: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tuple is added to another one, which a single type cannot be."""
-    above = context.parent(whole)
-    return isinstance(whole, cst.Tuple) and isinstance(above, cst.BinaryOperation | cst.StarredElement)
-
-
-def _alternatives(
-    node: cst.BaseExpression, context: FileContext
-) -> tuple[cst.BaseExpression | None, list[cst.BaseExpression]]:
-    """Return the tuple, ``Union[...]`` or ``A | B`` that a type stands in, and the types it names."""
-    above = context.parent(node)
-    if isinstance(above, cst.Element):
-        whole = context.parent(above)
-        return (whole, [each.value for each in whole.elements]) if isinstance(whole, cst.Tuple) else (None, [])
-    if isinstance(above, cst.BinaryOperation) and isinstance(above.operator, cst.BitOr):
-        return above, [above.left, above.right]
-    element = context.parent(above) if isinstance(above, cst.Index) else None
-    union = context.parent(element) if element is not None else None
-    if isinstance(union, cst.Subscript) and _spells_union(union.value):
-        return union, [each.slice.value for each in union.slice if isinstance(each.slice, cst.Index)]
-    return None, []
+    start, end = context.span(node)
+    return Edit(context.span(members[at - 1])[1], end, "") if at else Edit(start, context.span(members[1])[0], "")
 
 
 def _spells_union(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name | cst.Attribute) and last_name(node).value == "Union"
-
-
-def _is_tensor_class(node: cst.BaseExpression, context: FileContext) -> bool:
-    return context.names(node) == {"torch.Tensor"} or context.code(node) == "torch.Tensor"
 
 
 def _is_type_call(node: cst.BaseExpression) -> bool:
@@ -262,11 +222,6 @@ def _is_type_call(node: cst.BaseExpression) -> bool:
         and node.func.value == "type"
         and len(node.args) == 1
     )
-
-
-def _named_in(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
-    members = [each.value for each in node.elements] if isinstance(node, cst.Tuple | cst.List | cst.Set) else [node]
-    return next((each for each in members if names_variable(each, context)), None)
 
 
 def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:

@@ -72,8 +72,6 @@ the function returns no longer has a graph. Elsewhere the forward pass is out of
 and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the evaluation of the
 argument may do something: `volatile=flags.pop()`.
 
-Where `volatile` alone sets the arms of `Variable(x, volatile=True) if test else Variable(x)` apart, the test goes, too.
-
 ## References
 
 * [PyTorch 0.4.0 migration guide: volatile](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
@@ -90,7 +88,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Kind, Mode, Rule, Triggers
+from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
 from torchlint.rules.evidence.removal import does_nothing, without
 from torchlint.rules.evidence.shown_code import brief_or
@@ -134,7 +132,7 @@ def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> t
     if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
         return "drop it", _dropping(wrapper, volatile, AUTHOR_MEANT_THIS.proven(_IDLE), context)
     function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
-    calls = _methods_called(function or wrapper.call, context)
+    calls = _methods_called(function, context)
     if calls & _TRAINS:
         trains = AUTHOR_MEANT_THIS.proven("the code trains")
         return "drop it, and put evaluation under `torch.no_grad()`", _dropping(wrapper, volatile, trains, context)
@@ -152,76 +150,17 @@ def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> t
 
 
 def _dropping(wrapper: VariableCall, volatile: cst.Arg, meant: Decision, context: FileContext) -> Fix | None:
-    """Drop the argument, and the test that chooses nothing else; None where something would go with it."""
+    """Drop the argument; None where something would go with it."""
     dropped = without(volatile, wrapper.call, context) if does_nothing(volatile.value) else None
-    if dropped is None:
-        return None
-    choice = _only_choice(wrapper, context)
-    if choice is None or (meant.is_proven and context.value(choice[0].test).may(_RAISING)):
-        return Fix("Drop `volatile`", (dropped,), (meant,))
-    edits = _one_arm(*choice, context)
-    title = "Drop `volatile` and the test that chooses nothing else" if edits else "Drop `volatile`"
-    return Fix(title, edits or (dropped,), (meant,))
+    return Fix("Drop `volatile`", (dropped,), (meant,)) if dropped is not None else None
 
 
-_RAISING = Kind.TENSOR | Kind.ARRAY
-"""What may raise when it is asked for its truth, so that a test of it does something."""
-
-
-def _only_choice(wrapper: VariableCall, context: FileContext) -> tuple[cst.IfExp, cst.Call] | None:
-    """Return a conditional expression whose arms `volatile` alone sets apart, and its other arm.
-
-    Its test does nothing that would be missed: it names, asks and compares.
-    """
-    choice = context.parent(wrapper.call)
-    if not isinstance(choice, cst.IfExp) or not does_nothing(choice.test):
-        return None
-    kept = choice.orelse if wrapper.call is choice.body else choice.body
-    other = variable_call(kept, context) if isinstance(kept, cst.Call) else None
-    if other is None or not _are_alike(_plain_arguments(wrapper), _plain_arguments(other)):
-        return None
-    return choice, other.call
-
-
-def _plain_arguments(wrapper: VariableCall) -> list[cst.Arg]:
-    return [each for each in wrapper.call.args if each is not wrapper.volatile]
-
-
-def _are_alike(some: list[cst.Arg], others: list[cst.Arg]) -> bool:
-    """Whether arguments are the same by their text, blanks and commas aside."""
-    return len(some) == len(others) and all(
-        one.star == other.star
-        and (one.keyword and one.keyword.value) == (other.keyword and other.keyword.value)
-        and one.value.deep_equals(other.value)
-        for one, other in zip(some, others, strict=True)
-    )
-
-
-def _one_arm(choice: cst.IfExp, kept: cst.Call, context: FileContext) -> tuple[Edit, ...]:
-    """Return the edits that leave one arm of a conditional expression; none where a comment would go with the rest."""
-    (start, end), (first, last) = context.span(choice), context.outer_span(kept)
-    if "#" in context.source.slice(start, first) + context.source.slice(last, end):
-        return ()
-    return tuple(Edit(at, to, "") for at, to in ((start, first), (last, end)) if at != to)
-
-
-def _methods_called(within: cst.CSTNode, context: FileContext) -> set[str]:
+def _methods_called(within: cst.FunctionDef | None, context: FileContext) -> set[str]:
     """Return the methods called in a function, or in the whole file for a call outside functions."""
-    found = context.python(within) if isinstance(within, cst.BaseExpression) else None
-    if isinstance(within, cst.FunctionDef):
-        found = _function(within, context)
-    tree: ast.AST = context.tree if found is None or isinstance(found, ast.expr) else found
-    return {
-        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    }
-
-
-def _function(node: cst.FunctionDef, context: FileContext) -> ast.AST | None:
-    row = context.row(node.name)
-    for each in ast.walk(context.tree):
-        if isinstance(each, FUNCTIONS) and each.lineno == row:
-            return each
-    return None
+    row = context.row(within.name) if within is not None else None
+    found = (each for kind in FUNCTIONS for each in context.nodes(kind) if each.lineno == row)
+    calls = context.inside(next(found, context.tree), ast.Call)
+    return {each.func.attr for each in calls if isinstance(each.func, ast.Attribute)}
 
 
 def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, ...] | None:

@@ -17,7 +17,6 @@ from its graph**. Where `x` is a network's output or a parameter, no gradient pa
 | `Variable(x)`, `Variable(x, requires_grad=False)` | `x.detach()`, also for a parameter |
 | `Variable(x, requires_grad=True)` | `x.detach().requires_grad_(True)`: the gradient does not reach `x` |
 | `Variable([1.0])`, `Variable(array)` | `TypeError: Variable data has to be a tensor` |
-| `map(Variable, batch)` | `x.detach()` for each |
 
 ## Example
 
@@ -42,7 +41,7 @@ Use instead:
 import torch
 
 noise = torch.randn(4, 8)
-weight = torch.zeros(8, 2, requires_grad=True)
+weight = torch.zeros(8, 2).requires_grad_(True)
 
 
 def score(features):
@@ -73,10 +72,9 @@ def scaled(y: torch.Tensor):
 ## Fix safety
 
 Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
-nobody can tell the two objects apart: it was made on the spot, or all that the function does with it is read it.
-What a container, an attribute or another function reaches may have been written with a live value meanwhile:
-`Variable(torch.cat(ts))` becomes `torch.cat(ts).detach()`. `requires_grad=True` moves into the call that makes the
-tensor, where there is one.
+nobody can tell the two objects apart: it was made on the spot, of sizes and data alone. What a name, a container or an
+attribute holds may have been written with a live value meanwhile: `Variable(torch.cat(ts))` becomes
+`torch.cat(ts).detach()`.
 
 Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
 latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
@@ -89,7 +87,7 @@ of a function nothing is known but what all of its calls in sight hand over; an 
 In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
 pass `Variable(x)`.
 
-No fix where a comment would be lost, for `name=` and for `map(Variable, ...)`.
+No fix where a comment would be lost, and for `name=`.
 
 `Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
 has a class below `Tensor`, calls `as_subclass`, or imports a library that hands out such objects (MONAI, fastai 2,
@@ -113,37 +111,26 @@ from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED,
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element, operations
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.evidence.aliasing import held_alone, is_read, names_within, never_changed
+from torchlint.rules.evidence.aliasing import held_alone
 from torchlint.rules.evidence.expected_errors import error_not_expected
 from torchlint.rules.evidence.finding_reasons import import_step
 from torchlint.rules.evidence.legacy_types import kept_below
 from torchlint.rules.evidence.local_bindings import are_of_torch
-from torchlint.rules.evidence.method_calls import call_of
 from torchlint.rules.evidence.removal import does_nothing
 from torchlint.rules.evidence.shown_code import brief, brief_or
 from torchlint.rules.evidence.tensor_proof import is_detached, is_proven, is_tensor_if_taken
 from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
 from torchlint.rules.evidence.torch_defaults import detach_not_traced
-from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, last_name, names_variable, variable_call
-from torchlint.rules.variable.unwrapping import removal, unwrap
+from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, variable_call
+from torchlint.rules.variable.unwrapping import unwrap
 
-_TAKE_REQUIRES_GRAD = frozenset(
-    f"torch.{word}"
-    for word in (
-        "arange empty empty_like eye full full_like linspace logspace ones ones_like rand rand_like randn randn_like "
-        "tensor zeros zeros_like"
-    ).split()
-)
 _NO_TENSOR = "`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a call of ``Variable``, or one of ``map`` that is given it."""
-    if isinstance(node.func, cst.Name) and node.func.value == "map" and len(node.args) == 2:
-        yield from _mapped(node.args[0].value, context)
-        return
+    """Report a call of ``Variable``."""
     wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is not None:
         return
@@ -154,14 +141,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     fix = fix and fix.assuming(*kept_below(wrapper.call.func, context))
     severity = Severity.ERROR if refused else Severity.LEGACY
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
-
-
-def _mapped(function: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
-    if names_variable(function, context):
-        message = (
-            "`map(Variable, ...)` detaches every tensor: write `x.detach() for x in ...`, or leave the tensors alone"
-        )
-        yield Draft(last_name(function), message, Confidence.CERTAIN, (import_step(function, context),))
 
 
 def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
@@ -182,17 +161,12 @@ def _without_gradient(
 ) -> tuple[str, Fix | None]:
     inner = f"`{brief_or('x', data.value, context)}`"
     inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
-    if _is_detached(data.value, context):
+    if _is_new_and_detached(data.value, context):
         carried = NO_GRADIENT_CARRIED.proven(of=brief(data.value, context))
-        gone = removal(wrapper.call, context)
-        if gone is not None:
-            fix = Fix("Remove the statement: the tensor needs no wrapper", gone, (carried,))
-            return f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is", fix
-        if _replaceable(wrapper.call, data.value, context):
-            return (
-                f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
-                _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), carried),
-            )
+        return (
+            f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
+            _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), carried),
+        )
     fix_or_none = _detaching(wrapper, data, context)
     if value.grad & Grad.ATTACHED and value.may_require_grad:
         return (
@@ -206,18 +180,11 @@ def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: Fil
     flag = wrapper.requires_grad
     assert flag is not None
     written = context.code_with_parentheses(flag.value)
-    if is_literal(flag, "True") and _takes_requires_grad(data.value, context):
-        moved = _moved(wrapper, data, context)
-        message = (
-            f"`{code}` is out of date since torch 0.4: give `requires_grad=True` to the call that makes the tensor"
-        )
-        made = NO_GRADIENT_CARRIED.proven("torch makes it here", brief(data.value, context))
-        return message, _fix("Move `requires_grad=True` into the inner call", moved, made)
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use the tensor as it is"
         is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
         return message, _detaching(wrapper, data, context) if is_dropped else None
-    alone = _is_detached(data.value, context) and _held_alone(data.value, context)
+    alone = _is_new_and_detached(data.value, context)
     cut = "" if alone or is_detaching(data.value, context) else ".detach()"
     behind = f"{cut}.requires_grad_({written})"
     is_flag = FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written)
@@ -259,93 +226,43 @@ def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_pro
     return fix.assuming(is_tensor_if_taken(data.value, context))
 
 
-def _is_detached(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tensor does not require grad, and nothing but what is seen may have written a live value into it."""
+def _is_new_and_detached(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether a tensor is made on the spot and does not require grad, of nothing that others may have written into."""
     found = context.python(node)
-    if not isinstance(found, ast.expr) or not is_detached(found, context):
+    if not isinstance(found, ast.expr) or not is_detached(found, context) or not held_alone(found, context):
         return False
-    if isinstance(found, ast.Attribute) and is_detaching(node, context) and is_proven(found.value, context):
-        return True  # whatever is written into the tensor, its `.data` never requires grad
-    if any(_may_be_kept(each, context) for each in context.inside(found, ast.Call)):
-        return False
-    for each in context.inside(found, ast.Attribute):
-        is_own = context.value(each).names or context.value(each.value).is_tensor or _is_cut_off(each, context)
-        if not is_own and context.value(each).may(Kind.TENSOR):
-            return False  # whoever holds the object may have set it
-    return all(_is_in_sight(each, context) for each in context.inside(found, ast.Name))
+    if isinstance(found, ast.Attribute):
+        return is_detaching(node, context) and is_proven(found.value, context)  # its `.data` never requires grad
+    calls = (each for each in context.inside(found, ast.Call) if context.value(each).may(Kind.TENSOR))
+    if not all(_is_of_torch(each, context) for each in calls):
+        return False  # its function may keep what it gives
+    parts: list[ast.Name | ast.Attribute] = context.inside(found, ast.Name, ast.Attribute)
+    return not any(_may_be_live(each, context) for each in parts)
 
 
-def _may_be_kept(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call may give a tensor that its function keeps, and that others write into: torch's keep none."""
-    if are_of_torch(context.names(call.func)):
-        return False
+def _is_of_torch(call: ast.Call, context: FileContext) -> bool:
     is_method = isinstance(call.func, ast.Attribute) and context.value(call.func.value).is_tensor
-    return not is_method and context.value(call).may(Kind.TENSOR)
+    return is_method or are_of_torch(context.names(call.func))
 
 
-def _is_cut_off(node: ast.Attribute, context: FileContext) -> bool:
-    above = context.parent(node)
-    return isinstance(above, ast.Attribute) and above.attr in ("data", "detach")
-
-
-def _is_in_sight(name: ast.Name, context: FileContext) -> bool:
-    """Whether a name is no container of tensors, and its function hands a tensor of the name to nothing but torch."""
-    scope, known, above = context.scope_that_binds(name), context.value(name), context.parent(name)
-    if isinstance(above, ast.Attribute) and not context.value(context.parent(above)).may(Kind.TENSOR):
-        return True  # `x.size(0)`
-    if scope is None or not known.is_tensor:
-        is_size = isinstance(above, ast.Tuple) or (isinstance(above, ast.Call) and _makes_tensors(above, context))
-        is_presumed = known.may(Kind.TENSOR) and not known.may_require_grad  # a batch of data that nothing shows
-        return (is_size or not (known.claimed or is_presumed)) and not (
-            known.must(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
-        )
-    uses = (each for each in names_within(name.id, scope, context) if isinstance(each.ctx, ast.Load))
-    return all(_is_known_by_value(each, context) for each in uses if each is not name)
-
-
-def _is_known_by_value(use: ast.expr, context: FileContext) -> bool:
-    """Whether a use reads a tensor, or changes it by a method of its own, after which its value is known."""
-    above = context.parent(use)
-    if isinstance(above, ast.Attribute) and above.attr.endswith("_"):
-        return (call := call_of(above, context)) is not None and _is_known_by_value(call, context)
-    return is_read(use, context)
+def _may_be_live(part: ast.Name | ast.Attribute, context: FileContext) -> bool:
+    """Whether others may have written a live value into a tensor, or into what holds one: not into a new one's size."""
+    known, above = context.value(part), context.parent(part)
+    if not known.may(Kind.TENSOR):
+        return known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
+    if isinstance(above, ast.Attribute):
+        return above.attr not in ("data", "detach") and context.value(above).may(Kind.TENSOR)
+    call = context.parent(above) if isinstance(above, ast.Tuple | ast.List | ast.Starred) else above
+    return not isinstance(call, ast.Call) or (
+        context.value(call).may(Kind.TENSOR) and not _makes_tensors(call, context)
+    )
 
 
 def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
     names = context.value(call.func).names
-    return bool(names) and all(each in operations().factories or each.endswith("Tensor") for each in names)
-
-
-def _held_alone(node: cst.BaseExpression, context: FileContext) -> bool:
-    found = context.python(node)
-    return isinstance(found, ast.expr) and held_alone(found, context)
-
-
-def _replaceable(call: cst.Call, inner: cst.BaseExpression, context: FileContext) -> bool:
-    source, made = context.python(inner), context.python(call)
-    if not isinstance(source, ast.expr) or not isinstance(made, ast.expr):
-        return False
-    return held_alone(source, context) or never_changed(made, source, context)
-
-
-def _takes_requires_grad(node: cst.BaseExpression, context: FileContext) -> bool:
-    if not isinstance(node, cst.Call) or any(each.star == "**" for each in node.args):
-        return False
-    if any(each.keyword and each.keyword.value in ("requires_grad", "out") for each in node.args):
-        return False
-    names = context.names(node.func)
-    return bool(names) and names <= _TAKE_REQUIRES_GRAD
-
-
-def _moved(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> tuple[Edit, ...] | None:
-    edits = unwrap(wrapper.call, data, "", context)
-    inner = cst.ensure_type(data.value, cst.Call)
-    if not inner.args or edits is None:
-        return None
-    last = inner.args[-1]
-    if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar:
-        return None
-    return (*edits, context.insert_after(last.value, ", requires_grad=True"))
+    return bool(names) and all(
+        each in operations().factories or each.endswith(("Tensor", "Variable")) for each in names
+    )
 
 
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
