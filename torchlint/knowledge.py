@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
     from torchlint.facts.conversions import JudgedConversion
+    from torchlint.facts.flow_specifications import FlowSpecification
+    from torchlint.facts.known_paths import KnownPath
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -55,6 +57,10 @@ class Knowledge(Protocol):
 
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
+
+    # ------------------------------------------------------------------ what becomes of values
+    def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
 
     # ------------------------------------------------------------------ the project's own calls
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
-from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, evidence_of, names_in
+from torchlint.answers.flow_answers import told_path
+from torchlint.answers.graph_values import ON_ACCELERATOR, GraphValue, evidence_of, names_in
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
@@ -24,6 +25,7 @@ from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
+from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.semantic.graph import FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
@@ -39,6 +41,8 @@ from torchlint.values.references import InstanceRef, LibraryRef
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.evaluation.call_graph import CallerSite
+    from torchlint.facts.flow_specifications import FlowSpecification
+    from torchlint.facts.known_paths import KnownPath
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.syntax.ast_index import AstIndex, Function
 
@@ -317,6 +321,18 @@ class GraphKnowledge(CheckedFile):
             return Mode(evaluator.mode(found, None))
         return Mode.ON | Mode.OFF
 
+    # ------------------------------------------------------------------ what becomes of values
+    @cached_property
+    def _flow(self) -> ForwardQueries:
+        return ForwardQueries(self._graph[0].strict)
+
+    @_noted
+    def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
+        found = self._node(node)
+        paths = self._flow.paths_from(specification, found) if found is not None else ()
+        return tuple(told_path(each, self._graph[1], self.path_from_here) for each in paths)
+
     # ------------------------------------------------------------------ callers
     @_noted
     def brought_by_calls(
@@ -466,6 +482,6 @@ class GraphKnowledge(CheckedFile):
                     found,
                     weak=each.fn is not node.fn,
                     named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-                    of_module=axis == reasons.GRAD and bool(evidence & ATTACHED),
+                    of_module=axis == reasons.GRAD and bool(evidence & a.ATTACHED),
                 )
         return found

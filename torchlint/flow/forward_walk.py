@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from torchlint.facts.flow_specifications import BOUND, CAPTURED, PASSED, RETURNED, STORED, YIELDED
 from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
@@ -13,20 +14,9 @@ from torchlint.flow.root_meetings import MADE, PARAMETER, SHARED
 from torchlint.flow.turned_edges import is_argument, is_spread_out, turned_edges
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic import graph as g
-from torchlint.semantic.graph import FormalParameter, Node
+from torchlint.semantic.graph import AttributeStore, FormalParameter, Node, Span
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
-
-RETURNED: Final = "returned"
-YIELDED: Final = "yielded"
-STORED: Final = "stored"
-"""Kept in an object, or in a container, that others have."""
-BOUND: Final = "global"
-"""A variable of the module is bound to it."""
-CAPTURED: Final = "captured"
-"""A function that is written inside reads it."""
-PASSED: Final = "passed"
-"""Handed to a call of which nothing is known."""
 
 _DEEPEST: Final = 3
 """Containers in containers that are told apart."""
@@ -43,19 +33,19 @@ class Position(NamedTuple):
     """The call through which the node's function was entered."""
     doubt: Node | None = None
     """What the way rests on without being known."""
-    is_changed: bool = False
-    """Whether the way led through what the query calls a change."""
+    change: Node | None = None
+    """What the query calls a change, where the way led through one."""
     before: Position | None = None
 
     def at(self, node: Node, held: int = 0, frame: CallFrame | None = None, doubt: Node | None = None) -> Position:
         """Return the next position."""
         held = min(held, _DEEPEST)
-        return Position(node, held, frame, self.doubt or doubt, self.is_changed, self)
+        return Position(node, held, frame, self.doubt or doubt, self.change, self)
 
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two positions the same."""
-        return self.node, self.held, self.frame, self.doubt is not None, self.is_changed
+        return self.node, self.held, self.frame, self.doubt is not None, self.change is not None
 
 
 class Leaving(NamedTuple):
@@ -65,6 +55,8 @@ class Leaving(NamedTuple):
     node: Node
     """Where it leaves."""
     position: Position
+    place: Span | None = None
+    """Where that is written, where the node is not it: the attribute that an object keeps it by."""
 
 
 class ValueUse(NamedTuple):
@@ -87,10 +79,13 @@ class ForwardWalk:
     ) -> None:
         """Prepare; ``follows`` is shown each use, and says whether the walk goes on there, or with which position.
 
-        With ``is_computed`` the walk follows what is computed from the value, else only what may share its memory.
+        With ``is_computed`` the walk follows what is computed from the value, else only what may share its memory;
+        ``follows`` may set it for the use that it is shown.
         """
         self.knowledge, self.roots = knowledge, roots
         self._follows, self.is_computed = follows, is_computed
+        self.on_store: Callable[[Position, AttributeStore], None] = lambda *_: None
+        """Is told of each attribute that is set to the value, or to what holds it."""
         self._todo: list[Position] = []
         self._seen: set[tuple[object, ...]] = set()
 
@@ -130,8 +125,8 @@ class ForwardWalk:
 def _leaves(walk: ForwardWalk, here: Position) -> Iterator[Leaving]:
     node, frame = here.node, here.frame
     edges = turned_edges(node.fn)
-    for way, leaving, deeper in ((RETURNED, edges.returned, 0), (YIELDED, edges.yielded, 1)):
-        if node not in leaving:
+    for way, given, deeper in ((RETURNED, edges.returned, 0), (YIELDED, edges.yielded, 1)):
+        if node not in given:
             continue
         if frame is None or frame.function is not node.fn or frame.callee is None:
             yield Leaving(way, node, here)
@@ -139,8 +134,9 @@ def _leaves(walk: ForwardWalk, here: Position) -> Iterator[Leaving]:
             walk.push(here.at(frame.call, here.held + deeper, frame.outer))
             if frame.callee.call is not frame.call:  # a callable that was handed over may give members of the result
                 walk.push(here.at(frame.call, here.held + deeper + 1, frame.outer))
-    for owner in edges.stored_in.get(node, ()):
-        yield from _kept(walk, here, owner, frame)
+    for store in edges.stored_in.get(node, ()):
+        walk.on_store(here, store)
+        yield from _kept(walk, here, store.owner, frame)
     if node in edges.global_stores:
         yield Leaving(BOUND, node, here)
     for reader in edges.captured.get(node, ()):

@@ -18,6 +18,15 @@ from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
+from torchlint.facts.flow_specifications import (
+    RECEIVES,
+    RETURNED,
+    SEEN,
+    STORED,
+    FlowSpecification,
+    NodePattern,
+)
+from torchlint.facts.known_paths import FlowPlace, KnownPath
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODE_DECORATORS, GRAD_MODES
@@ -293,6 +302,11 @@ class FileContext:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
         return self._analysis.names_of(node)
 
+    def paths_from(self, specification: FlowSpecification, node: Expression) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
+        found = self._expression(node)
+        return self._analysis.paths_from(specification, found) if found is not None else ()
+
     def mode(self, node: Expression) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._expression(node)
@@ -442,13 +456,14 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 __all__ = [
     "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
-    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN",
-    "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
-    "EvidenceLevel", "FileContext", "Function", "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason",
-    "Rule", "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
-    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
-    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call",
-    "last_word_of_name", "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations",
-    "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
-    "runs_later", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
+    "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN", "RECEIVES",
+    "RETURNED", "SCOPES", "SEEN", "SETTINGS", "STORED", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence",
+    "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "Function", "Grad",
+    "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value",
+    "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children", "decorators_of", "defaults_of",
+    "deferred_around", "earlier_in_block", "elements_of", "first_parameter", "handed_to", "import_bindings",
+    "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name", "leaf", "leaves", "methods_of",
+    "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters", "positional_parameters",
+    "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device", "semantic_children", "traces",
+    "unpacks", "word_of", "written_argument",
 ]  # fmt: skip
