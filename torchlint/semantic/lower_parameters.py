@@ -106,6 +106,8 @@ def _asked(st: Lowering, parameters: Node, first: int) -> Iterator[tuple[Node | 
 
 
 def _is_of(node: Node, parameters: Node) -> bool:
-    while node.ins and (node.op in (PI, ITEM, PHI, *_CHANGES) or _is_change(node)):
+    seen: set[Node] = set()
+    while node not in seen and node.ins and (node.op in (PI, ITEM, PHI, *_CHANGES) or _is_change(node)):
+        seen.add(node)  # a loop inside may lead a join back to itself
         node = node.ins[0]
     return node.op == ELEMENT and node.ins[0] is parameters
