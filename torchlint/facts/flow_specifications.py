@@ -71,6 +71,8 @@ class NodePattern:
     """What the object of the method is."""
     beside: Test | None = None
     """What another of the operands or arguments is, or of the members of the list that is handed over."""
+    of_source_object: bool = False
+    """Whether it is a method of the object of whose method the source is the result."""
     in_loop: bool = False
     """Whether it stands in a loop of its function."""
     is_conversion: bool = False
@@ -96,6 +98,8 @@ class FlowSpecification:
     """The way has to lead through one of these; where there are none it need not."""
     stops: tuple[NodePattern, ...] = ()
     """What ends the flow: sanitisers."""
+    vetoes: tuple[NodePattern, ...] = ()
+    """What says, when it happens to the value itself, that it is meant so wherever it goes."""
     computed_by: tuple[NodePattern, ...] | None = None
     """What alone may compute something that counts as the value, where not all does."""
     is_computed: bool = False
@@ -105,6 +109,8 @@ class FlowSpecification:
     writes: str | None = None
     """Whether the memory of the source has to be written in the meantime (REQUIRED, or SEEN where a function of which
     nothing is known does not count), or must not be (EXCLUDED)."""
+    is_kept_if_better: bool = False
+    """Whether what a method keeps only where a comparison tells the better from the worse counts as written, too."""
     through_objects: bool = False
     """Whether the value is followed from an attribute of an object to where other methods read it."""
     through_callers: bool = False

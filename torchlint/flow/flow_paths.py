@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.facts.flow_specifications import (
@@ -18,13 +19,16 @@ from torchlint.facts.flow_specifications import (
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position, ValueUse
+from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
-from torchlint.flow.memory_writes import MemoryWrites, Window
-from torchlint.flow.node_patterns import is_source, is_use
+from torchlint.flow.memory_writes import MemoryWrites, SoughtWrites, Window, excludes
+from torchlint.flow.node_patterns import before_changes, is_same_code, is_source, is_use
+from torchlint.flow.root_meetings import MADE, PARAMETER, MemoryRoot, meeting
 from torchlint.semantic import graph as g
 from torchlint.semantic.graph import AttributeStore, FunctionGraph, Node, Span
 from torchlint.semantic.lowering import lower
 
+KEPT_IF_BETTER: Final = "kept only where it is better"
 _COPYING: Final = frozenset({g.PHI, g.GAMMA, g.PI, g.EITHER, g.GROW, g.SPREAD, g.INPLACE, g.EFFECT, g.SETTER})
 
 
@@ -52,6 +56,14 @@ class FlowPath:
         return found or next((each.at for each in reversed(self.way) if each.at is not None), None)
 
 
+class _Search(NamedTuple):
+    """What is sought, from where, and all nodes that the value was followed to."""
+
+    specification: FlowSpecification
+    source: Node
+    own: frozenset[Node]
+
+
 class FlowPaths:
     """The search for what specifications describe."""
 
@@ -67,24 +79,29 @@ class FlowPaths:
 
     def from_source(self, specification: FlowSpecification, source: Node) -> Iterator[FlowPath]:
         """Yield the paths that begin at a node, one for each sink, the surest."""
-        found: dict[tuple[Node, Node | None], FlowPath] = {}
+        arrived: list[tuple[Position, Node, Leaving | None]] = []
         knowledge = self._knowledge
 
         def arrive(position: Position, sink: Node, leaving: Leaving | None = None) -> None:
-            key = sink, position.node if leaving is not None else None
-            if specification.changes and position.change is None:
-                return
-            path = self._path(specification, source, position, sink, leaving)
-            if path is not None and (key not in found or path.answer.answer == YES):
-                found[key] = path
+            if position.change is not None or not specification.changes:
+                arrived.append((position, sink, leaving))
 
         def matches(patterns: tuple[NodePattern, ...], use: ValueUse) -> bool:
             return any(is_use(each, knowledge, use) for each in patterns)
 
+        def is_sink(pattern: NodePattern, use: ValueUse) -> bool:
+            if not is_use(pattern, knowledge, use):
+                return False
+            return not pattern.of_source_object or _is_same_object(self._roots, source, use.node)
+
+        vetoed: list[Node] = []
+
         def look(use: ValueUse) -> bool | Position:
+            if use.position.held <= specification.is_held and matches(specification.vetoes, use):
+                vetoed.append(use.node)
             if matches(specification.stops, use):
                 return False
-            if matches(specification.sinks, use):
+            if any(is_sink(each, use) for each in specification.sinks):
                 arrive(use.position, use.node)
             if specification.computed_by is not None:
                 walk.is_computed = matches(specification.computed_by, use)
@@ -94,7 +111,11 @@ class FlowPaths:
 
         def keep(position: Position, store: AttributeStore) -> None:
             keeper = specification.keeper
-            if keeper is not None and not position.held and keeper(knowledge.value(store.owner)):
+            if (
+                keeper is not None
+                and position.held == int(specification.is_held)
+                and keeper(knowledge.value(store.owner))
+            ):
                 arrive(position, store.owner, Leaving(STORED, store.owner, position, store.place))
 
         walk = ForwardWalk(knowledge, self._roots, look, is_computed=specification.is_computed)
@@ -104,53 +125,110 @@ class FlowPaths:
                 arrive(leaving.position, leaving.node, leaving)
             if leaving.way == STORED and specification.through_objects:
                 for reader in _readers(knowledge, leaving):
-                    walk.push(leaving.position.at(reader, leaving.position.held))
+                    walk.push(leaving.position.same(reader, None))
             if leaving.way == RETURNED and specification.through_callers:
                 for call in knowledge.callers(leaving.node.fn):
-                    walk.push(leaving.position.at(call, leaving.position.held))
+                    walk.push(leaving.position.same(call, None))
+        found: dict[tuple[Node, Node | None], FlowPath] = {}
+        for position, sink, way_out in arrived if not vetoed else ():
+            path = self._path(_Search(specification, source, walk.nodes), position, sink, way_out)
+            key = sink, position.node if way_out is not None else None
+            if path is not None and (key not in found or path.answer.answer == YES):
+                found[key] = path
         yield from found.values()
 
-    def _path(
-        self, specification: FlowSpecification, source: Node, position: Position, sink: Node, leaving: Leaving | None
-    ) -> FlowPath | None:
+    def _path(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowPath | None:
         doubt, written, way = position.doubt, None, _way(position)
-        if specification.writes is not None:
-            answer = self._written(way, position, sink, leaving, is_seen=specification.writes == SEEN)
-            if answer.answer == (YES if specification.writes == EXCLUDED else NO):
+        required = search.specification.writes
+        if required is not None:
+            answer = self._written(search, position, sink, leaving)
+            if answer.answer == (YES if required == EXCLUDED else NO):
                 return None
             if answer.answer == PERHAPS:
                 doubt = doubt or answer.node
-            written = answer.node if specification.writes != EXCLUDED else None
+            written = answer.node if required != EXCLUDED and answer.reason != KEPT_IF_BETTER else None
         answer = FlowAnswer(PERHAPS, doubt, "not known") if doubt is not None else FlowAnswer(YES, sink)
-        return FlowPath(answer, source, sink, tuple(way), position.change, written, leaving)
+        return FlowPath(answer, search.source, sink, tuple(way), position.change, written, leaving)
 
-    def _written(
-        self, way: list[Node], position: Position, sink: Node, leaving: Leaving | None, *, is_seen: bool
-    ) -> FlowAnswer:
+    def _written(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowAnswer:
         """Whether the source is written before the sink; in another method of its object that may be at any time."""
+        way, specification = _way(position), search.specification
+        is_seen = specification.writes == SEEN
+        own = search.own if is_seen else frozenset()
+        sought = SoughtWrites((ANY_DEPTH,) if specification.is_held else (), own | {sink}, is_seen)
         entered = position.frame.first_call if position.frame is not None else None
         last = entered or sink
         here = [each for each in way if each.fn is last.fn]
-        if not here or (here[0] is not way[0] and here[0].op != g.CALL):
-            found = self._writes.written_by_methods(way[0], is_seen=is_seen)
-            return FlowAnswer(PERHAPS, found.node or position.node) if not (is_seen and found.is_no) else found
-        is_exit = leaving is not None and entered is None
-        end = (_exit(last.fn, here[-1]) if is_exit else None) or last.index
-        return self._writes.written_within(here[0], _windows(here, end), last, is_seen=is_seen)
+        is_elsewhere = not here or (here[0] is not way[0] and here[0].op != g.CALL)
+        is_later = is_elsewhere or any(_is_read_later(*each) for each in pairwise(way))
+        if is_later:
+            found = self._writes.written_by_methods(way[0], sought)
+        else:
+            is_exit = leaving is not None and entered is None
+            end = (_exit(last.fn, here[-1]) if is_exit else None) or last.index
+            found = self._writes.written_within(here[0], _windows(here, end), sought)
+            is_later = leaving is not None and leaving.way == STORED
+        if found.is_no and specification.is_kept_if_better and is_later:
+            is_better = excludes(way[0], sink) or _is_kept_if_better(self._knowledge, way[0])
+            return FlowAnswer(PERHAPS, way[0], KEPT_IF_BETTER) if is_better else found
+        return (
+            FlowAnswer(PERHAPS, found.node or position.node)
+            if is_elsewhere and not (sought.is_seen and found.is_no)
+            else found
+        )
+
+
+def _is_same_object(roots: MemoryRoots, source: Node, sink: Node) -> bool:
+    """Whether two methods are of one object, as far as that can be told; of those of other calls, one may be it."""
+    one, two = before_changes(source.ins[0].ins[0]), before_changes(sink.ins[0].ins[0])
+    mine, theirs = roots.roots(one), roots.roots(two)
+    if one.fn is two.fn:
+        return is_same_code(one, two) if g.INDEX in (one.op, two.op) else _sources(mine) == _sources(theirs)
+    paths = {each.path for each in mine}
+    is_given = any(each.sort == PARAMETER and each.node.fn is two.fn and each.path in paths for each in theirs)
+    return is_given or not meeting(mine, theirs).is_no
+
+
+def _sources(roots: Iterable[MemoryRoot]) -> set[MemoryRoot]:
+    """Return the roots of a value without the containers that only hold it on the way."""
+    return {each for each in roots if each.sort != MADE or not each.path} or set(roots)
+
+
+def _is_read_later(before: Node, node: Node) -> bool:
+    """Whether a step of a way leads over an attribute, which another call may read."""
+    return node.op == g.ATTR and before not in node.ins
+
+
+def _is_kept_if_better(knowledge: CallKnowledge, source: Node) -> bool:
+    """Whether a method makes a value only where a comparison tells the better from the worse."""
+    fn = source.fn
+    calls = [each for each in knowledge.callers(fn) if each.fn.cls is fn.cls]
+    tests = [test for each in (source, *calls) for test, _ in each.fn.guards.get(each, ())]
+    for test in tests:
+        if test.op == g.TRUTH and test.data in ("<", ">", "<=", ">="):
+            return True
+        tests += test.ins if test.op in (g.EITHER, g.TRUTH) else ()
+    return False
 
 
 def _windows(way: list[Node], end: int) -> Iterator[Window]:
     """Yield the times between the nodes of a way through one function, with the rounds of loops that it stays in."""
     clock, loops = way[0].index, way[0].fn.loops
-    for each in way[1:]:
+    for each, following in zip(way[1:], [*(one.index for one in way[2:]), end], strict=False):
         around = [(first, last) for first, last in loops if first <= each.index < last]
-        if each.op == g.PHI and each.index < clock:
-            yield from (Window(clock, last) for first, last in around[-1:] if clock < last)
-            clock = each.index
-        yield Window(clock, each.index)
-        clock = max(clock, each.index)
-        if each.op == g.PHI and _stays(each):
-            yield from (Window(first, last, is_round=True) for first, last in around)
+        own = max(around, default=None)
+        if each.op == g.PHI and own is not None:
+            if each.index < clock < own[1]:
+                yield Window(clock, own[1])
+                clock = each.index
+            if each.index >= clock:
+                yield Window(clock, each.index)
+            if _stays(each):
+                yield from (Window(first, last, is_round=True) for first, last in around)
+            clock = own[1] if following >= own[1] else each.index
+        else:
+            yield Window(clock, each.index)
+            clock = max(clock, each.index)
     yield Window(clock, end)
     yield from (
         Window(first, last, is_round=True) for first, last in loops if first <= end < last and way[0].index < first

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from torchlint.evaluation.network_names import is_named_network
 from torchlint.flow import memory_handings
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
+from torchlint.flow.answers import NEVER, NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH
@@ -17,6 +18,7 @@ from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.graph import ATTR, CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values.abstract import MODULE, NONE, NUMBER, SIZE, STRING
+from torchlint.values.asking import Path
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
 HERE: Final = "written here"
@@ -46,6 +48,26 @@ class Window(NamedTuple):
     last: int
     is_round: bool = False
     """Whether it is a whole round of a loop, in which memory may be made anew."""
+
+
+class SoughtWrites(NamedTuple):
+    """Which writes into the memory of a value are asked for."""
+
+    path: Path
+    """What of the value: nothing, or all that lies in it."""
+    but: frozenset[Node]
+    """What the value itself went to: it is not written behind its back there."""
+    is_seen: bool
+    """Whether functions that are handed it and of which nothing is known do not count, nor unknown memory."""
+
+    def counts(self, written: WrittenMemory) -> bool:
+        """Whether a write is one of these."""
+        is_own = written.node in self.but or any(each in self.but for each in written.node.ins[:1])
+        return not is_own and (written.is_sure or not self.is_seen)
+
+    def answer(self, written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
+        """Return what a write says where the memories meet so."""
+        return NEVER if self.is_seen and met.reason == UNKNOWN else _answer(written, met)
 
 
 class MemoryWrites:
@@ -147,10 +169,13 @@ class MemoryWrites:
         for each in made:
             for given in each.arguments.all() if each is not None and each.op == CALL else ():
                 yield WrittenMemory(self._roots.roots(given, (ANY_DEPTH,)), call, call.index)
-        if not made and self._clears_gradients(optimizer):
+        is_made_here = any(each is not None and each.fn is call.fn for each in made)
+        if not is_made_here and self._clears_gradients(optimizer):
             for called in call.fn.calls:
-                if self._knowledge.value(called.ins[0]).may(MODULE):
-                    yield WrittenMemory(self._roots.roots(called.ins[0]), call, call.index, is_presumed=True)
+                network = called.ins[0]
+                is_method = network.op == ATTR and not is_named_network(str(network.data))
+                if not is_method and self._knowledge.value(network).may(MODULE):
+                    yield WrittenMemory(self._roots.roots(network), call, call.index, is_presumed=True)
 
     def _clears_gradients(self, optimizer: Node) -> bool:
         mine = self._roots.roots(optimizer)
@@ -176,29 +201,36 @@ class MemoryWrites:
             if is_later(node.fn, each.place, node, _made_in(met, node.fn)):
                 yield _answer(each, met)
 
-    def written_within(self, node: Node, windows: Iterable[Window], but: Node, *, is_seen: bool) -> FlowAnswer:
-        """Whether the memory of a value is written at a time of its function, by another node than one.
-
-        With ``is_seen`` functions that are handed it and of which nothing is known do not count.
-        """
-        mine, times = self._roots.roots(node), list(windows)
+    def written_within(self, node: Node, windows: Iterable[Window], sought: SoughtWrites) -> FlowAnswer:
+        """Whether the memory of a value is written at a time of its function."""
+        mine, times = self._sought_memory(node, sought), list(windows)
         found: list[FlowAnswer] = []
         for each in self.written_by(node.fn) or ():
             inside = [time for time in times if time.first < each.place < time.last]
-            if each.node in (node, but) or not inside or (is_seen and not each.is_sure):
+            if not inside or not sought.counts(each):
+                continue
+            if not any(time.is_round for time in inside) and excludes(node, each.node):
                 continue
             met = meeting(mine, each.roots)
             made = _made_in(met, node.fn)
             if made is None or not all(time.is_round and time.first <= made.index < time.last for time in inside):
-                found.append(_answer(each, met))
+                found.append(sought.answer(each, met))
         return strongest(found)
 
-    def written_by_methods(self, node: Node, *, is_seen: bool) -> FlowAnswer:
+    def written_by_methods(self, node: Node, sought: SoughtWrites) -> FlowAnswer:
         """Whether another method of the object whose method made a value writes into its memory."""
-        cls, mine = node.fn.cls, self._roots.roots(node)
-        methods = self._knowledge.evaluator.family(cls).lineage if cls is not None else ()
-        written = (each for one in methods for method in one.methods.values() for each in self.written_by(method) or ())
-        return strongest(_answer(each, meeting(mine, each.roots)) for each in written if each.is_sure or not is_seen)
+        cls, mine = node.fn.cls, self._sought_memory(node, sought)
+        family = self._knowledge.evaluator.family(cls).lineage if cls is not None else ()
+        found = []
+        for method in (method for one in family for method in one.methods.values()):
+            for each in self.written_by(method) or ():
+                is_own = any(callee.function.cls in family for callee in self._knowledge.callees(each.node))
+                if not is_own and sought.counts(each):  # what methods of the object do is seen where they are written
+                    found.append(sought.answer(each, meeting(mine, each.roots)))
+        return strongest(found)
+
+    def _sought_memory(self, node: Node, sought: SoughtWrites) -> tuple[MemoryRoot, ...]:
+        return tuple(each for each in self._roots.roots(node, sought.path) if not sought.path or each.node is not node)
 
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, or may be by others who get it.
@@ -225,6 +257,13 @@ class MemoryWrites:
         ways = list(ForwardWalk(self._knowledge, self._roots, look).run(node))
         found.extend(FlowAnswer(PERHAPS, each.node, each.way) for each in ways)
         return next((each for each in found if each.answer == NO), found[0] if found else FlowAnswer(YES, node))
+
+
+def excludes(one: Node, two: Node) -> bool:
+    """Whether a test leads to one of two nodes and not to the other."""
+    guards = dict(one.fn.guards.get(one, ()))
+    call = two if two.op == CALL else next((each for each in two.ins if each.op == CALL), two)
+    return any(guards.get(test, holds) is not holds for test, holds in two.fn.guards.get(call, ()))
 
 
 def _made_in(met: FlowAnswer, fn: FunctionGraph) -> Node | None:

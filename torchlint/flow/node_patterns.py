@@ -4,14 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Final
 
 from torchlint.facts.flow_specifications import NodePattern
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ValueUse
 from torchlint.semantic.function_effects import handed_over
-from torchlint.semantic.graph import ATTR, CALL, Mark, Node
+from torchlint.semantic.graph import (
+    ATTR,
+    CALL,
+    CONST,
+    EFFECT,
+    ELEMENT,
+    GLOBAL,
+    INDEX,
+    INPLACE,
+    ITEM,
+    OPERATION,
+    PI,
+    SETTER,
+    Mark,
+    Node,
+)
 from torchlint.values.abstract import FLOAT32, Abstract
 from torchlint.values.references import LibraryInstanceRef, LibraryRef
+
+_PURE: Final = frozenset({ATTR, CONST, ELEMENT, GLOBAL, INDEX, ITEM, OPERATION})
 
 
 def is_node(pattern: NodePattern, knowledge: CallKnowledge, node: Node) -> bool:
@@ -61,8 +79,30 @@ def is_use(pattern: NodePattern, knowledge: CallKnowledge, use: ValueUse) -> boo
     return pattern.beside is None or any(pattern.beside(knowledge.value(each)) for each in others)
 
 
+def before_changes(node: Node) -> Node:
+    """Return an object as it was before what was done to it."""
+    while node.op in (EFFECT, INPLACE, SETTER, PI):
+        node = node.ins[0]
+    return node
+
+
+def is_same_code(one: Node, two: Node) -> bool:
+    """Whether two nodes compute the same of the same; calls do so where they run nothing of the project."""
+    one, two = before_changes(one), before_changes(two)
+    if one is two:
+        return True
+    if one.op != two.op or len(one.ins) != len(two.ins) or not all(map(is_same_code, one.ins, two.ins)):
+        return False
+    if one.op != CALL:
+        return one.op in _PURE and one.data == two.data
+    given = list(one.arguments.all()), list(two.arguments.all())
+    return one.ins[0].op == GLOBAL and len(given[0]) == len(given[1]) and all(map(is_same_code, *given))
+
+
 def _is_converted(before: Abstract, after: Abstract) -> bool:
-    is_moved = before.device != after.device or _chosen(before.device_from) is not _chosen(after.device_from)
+    one, two = _chosen(before.device_from), _chosen(after.device_from)
+    is_other = one is not two if one is None or two is None else not is_same_code(one, two)
+    is_moved = before.device != after.device or is_other
     is_of_default = before.dtype & after.dtype & FLOAT32  # what may be of the default dtype is presumed to be
     return is_moved or (before.dtype != after.dtype and not is_of_default)
 

@@ -254,6 +254,7 @@ class FunctionExit:
     """The names bound at a ``return``: what became of an argument."""
     at: int = 0
     """How many nodes the function had before: the clock."""
+    place: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
