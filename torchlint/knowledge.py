@@ -62,6 +62,9 @@ class Knowledge(Protocol):
     def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
         """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
 
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
+
     # ------------------------------------------------------------------ the project's own calls
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
         """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""

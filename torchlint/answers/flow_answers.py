@@ -26,6 +26,7 @@ def told_path(path: FlowPath, home: ModuleGraph, spelled: Callable[[str], str]) 
     leaving = path.leaving
     return KnownPath(
         path.answer.answer == YES,
+        place(path.source, path.source.at),
         place(path.sink if leaving is None else leaving.position.node, path.place),
         place(path.change, path.change.at) if path.change is not None else None,
         place(path.written, path.written.at) if path.written is not None else None,

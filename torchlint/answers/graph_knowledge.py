@@ -333,6 +333,14 @@ class GraphKnowledge(CheckedFile):
         paths = self._flow.paths_from(specification, found) if found is not None else ()
         return tuple(told_path(each, self._graph[1], self.path_from_here) for each in paths)
 
+    @_noted
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
+        file = self._graph[1]
+        found = file.body if isinstance(function, ast.Module) else file.function_of(function)
+        paths = self._flow.paths(specification, found)
+        return tuple(told_path(each, file, self.path_from_here) for each in paths)
+
     # ------------------------------------------------------------------ callers
     @_noted
     def brought_by_calls(

@@ -27,6 +27,7 @@ class KnownPath:
 
     is_sure: bool
     """Whether nothing on it is unknown."""
+    source: FlowPlace
     sink: FlowPlace
     change: FlowPlace | None
     """Where it became what the specification calls changed."""

@@ -101,13 +101,14 @@ class FlowPaths:
                 vetoed.append(use.node)
             if matches(specification.stops, use):
                 return False
+            position = use.position
+            if position.change is None and matches(specification.changes, use):
+                position = position._replace(change=use.node)
             if any(is_sink(each, use) for each in specification.sinks):
-                arrive(use.position, use.node)
+                arrive(position, use.node)
             if specification.computed_by is not None:
                 walk.is_computed = matches(specification.computed_by, use)
-            if use.position.change is None and matches(specification.changes, use):
-                return use.position._replace(change=use.node)
-            return True
+            return position
 
         def keep(position: Position, store: AttributeStore) -> None:
             keeper = specification.keeper
@@ -123,12 +124,7 @@ class FlowPaths:
         for leaving in walk.run(source, int(specification.is_held)):
             if leaving.way in specification.ways_out:
                 arrive(leaving.position, leaving.node, leaving)
-            if leaving.way == STORED and specification.through_objects:
-                for reader in _readers(knowledge, leaving):
-                    walk.push(leaving.position.same(reader, None))
-            if leaving.way == RETURNED and specification.through_callers:
-                for call in knowledge.callers(leaving.node.fn):
-                    walk.push(leaving.position.same(call, None))
+            self._go_on(specification, walk, leaving)
         found: dict[tuple[Node, Node | None], FlowPath] = {}
         for position, sink, way_out in arrived if not vetoed else ():
             path = self._path(_Search(specification, source, walk.nodes), position, sink, way_out)
@@ -136,6 +132,16 @@ class FlowPaths:
             if path is not None and (key not in found or path.answer.answer == YES):
                 found[key] = path
         yield from found.values()
+
+    def _go_on(self, specification: FlowSpecification, walk: ForwardWalk, leaving: Leaving) -> None:
+        """Go on where a value that left its function is read by other methods, or given to its callers."""
+        readers: Iterable[Node] = ()
+        if leaving.way == STORED and specification.through_objects:
+            readers = _readers(self._knowledge, leaving)
+        elif leaving.way == RETURNED and specification.through_callers:
+            readers = self._knowledge.callers(leaving.node.fn)
+        for each in readers:
+            walk.push(leaving.position.same(each, None))
 
     def _path(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowPath | None:
         doubt, written, way = position.doubt, None, _way(position)

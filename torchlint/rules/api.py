@@ -24,6 +24,7 @@ from torchlint.facts.flow_specifications import (
     SEEN,
     STORED,
     FlowSpecification,
+    FlowValue,
     NodePattern,
 )
 from torchlint.facts.known_paths import FlowPlace, KnownPath
@@ -307,6 +308,10 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.paths_from(specification, found) if found is not None else ()
 
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
+        return self._analysis.paths_in(specification, function)
+
     def mode(self, node: Expression) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._expression(node)
@@ -458,12 +463,12 @@ __all__ = [
     "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
     "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN", "RECEIVES",
     "RETURNED", "SCOPES", "SEEN", "SETTINGS", "STORED", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence",
-    "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "Function", "Grad",
-    "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value",
-    "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children", "decorators_of", "defaults_of",
-    "deferred_around", "earlier_in_block", "elements_of", "first_parameter", "handed_to", "import_bindings",
-    "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name", "leaf", "leaves", "methods_of",
-    "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters", "positional_parameters",
-    "remembered", "root_of_name", "root_of_place", "runs_later", "seems_device", "semantic_children", "traces",
-    "unpacks", "word_of", "written_argument",
+    "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "FlowValue",
+    "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule",
+    "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",
+    "decorators_of", "defaults_of", "deferred_around", "earlier_in_block", "elements_of", "first_parameter",
+    "handed_to", "import_bindings", "is_called_self", "is_settings", "is_static", "is_super_call", "last_word_of_name",
+    "leaf", "leaves", "methods_of", "names_other_accelerators", "one_line", "operations", "parameters",
+    "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place", "runs_later",
+    "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

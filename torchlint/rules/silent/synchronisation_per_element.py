@@ -93,7 +93,7 @@ from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.silent.computed_losses import is_called_a_loss
+from torchlint.rules.silent.loss_names import is_called_a_loss
 
 _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
