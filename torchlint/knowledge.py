@@ -75,9 +75,6 @@ class Knowledge(Protocol):
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
 
-    def is_called_without_grad(self, node: ast.expr) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-
     def file_of(self, site: KnownCall) -> Knowledge:
         """Return what is known of the file in which a call stands."""
 

@@ -35,7 +35,7 @@ from torchlint.syntax.ast_index import FUNCTIONS, index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
-from torchlint.values.asking import ANY_ELEMENT, OFF, Path
+from torchlint.values.asking import ANY_ELEMENT, Path
 from torchlint.values.references import InstanceRef, LibraryRef
 
 if TYPE_CHECKING:
@@ -432,15 +432,6 @@ class GraphKnowledge(CheckedFile):
         home = self.file_of(site)
         path = "" if home is self else f"{home.index.source.path} "
         return f"`{one_line(ast.unparse(site.call), _LONGEST_CODE)}`, {path}line {site.call.lineno}"
-
-    @_noted
-    def is_called_without_grad(self, node: ast.expr) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-        found = self._computed_at(node)
-        callers = self._graph[0].callers
-        with callers.question():
-            return found is not None and callers.mode(found, None) == OFF
-        return False
 
     # ------------------------------------------------------------------ reasons
     @_noted

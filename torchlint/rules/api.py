@@ -22,7 +22,6 @@ from torchlint.facts.flow_specifications import (
     RECEIVES,
     RETURNED,
     SEEN,
-    STORED,
     FlowSpecification,
     FlowValue,
     NodePattern,
@@ -317,11 +316,6 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def presumed_mode(self, node: Expression) -> Mode:
-        """Return the grad modes if functions are called as most are: see :meth:`presumed_value`."""
-        found = self._expression(node)
-        return self._analysis.presuming.mode(found) if found is not None else Mode.ON | Mode.OFF
-
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
         """Return what the project's calls bring by an argument."""
         if self._origin is not None:
@@ -354,11 +348,6 @@ class FileContext:
     def spelled_place(self, site: KnownCall) -> str:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
-
-    def is_called_without_grad(self, node: Expression) -> bool:
-        """Whether the project's own calls reach a place in no grad mode."""
-        found = self._expression(node)
-        return found is not None and self._analysis.is_called_without_grad(found)
 
     def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
@@ -462,7 +451,7 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 __all__ = [
     "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FULL_REDUCTIONS", "FUNCTIONS", "GIVING_ITSELF",
     "GRAD_MODES", "GRAD_MODE_DECORATORS", "LEGACY_DTYPES", "LOSSES", "MODEL_WORD", "NOT_JUDGED", "OWN", "RECEIVES",
-    "RETURNED", "SCOPES", "SEEN", "SETTINGS", "STORED", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence",
+    "RETURNED", "SCOPES", "SEEN", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "Asked", "AstIndex", "CallerEvidence",
     "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "FlowValue",
     "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule",
     "Triggers", "Value", "any_element", "arguments_of", "block_with", "blocks_of", "canonical", "children",

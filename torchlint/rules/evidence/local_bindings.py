@@ -12,7 +12,6 @@ from torchlint.rules.api import (
     Loop,
     blocks_of,
     deferred_around,
-    elements_of,
     leaves,
     remembered,
     root_of_name,
@@ -180,22 +179,6 @@ def _is_bound_behind(name: ast.Name, later: ast.AST, context: FileContext) -> bo
     starts = [context.span(each)[0] for each in context.ancestors(later) if isinstance(each, Loop)]
     start, inside = min([context.span(name)[0], *starts]), context.within(later)
     return any(context.span(each)[0] > start and each not in inside for each in places)
-
-
-def is_instance(name: ast.Name, accepts: Callable[[frozenset[str]], bool], context: FileContext) -> bool:
-    """Whether ``isinstance`` holds of a name with nothing but classes whose names are accepted."""
-
-    def tells(test: ast.expr, holds: bool) -> bool:
-        match test:
-            case ast.Call(func=function, args=[ast.Name(id=word), kind]) if holds and word == name.id:
-                kinds = [names_of(each, context) for each in elements_of(kind)]
-                is_asked = names_of(function, context) == {"builtins.isinstance"}
-                return is_asked and bool(kinds) and all(each and accepts(each) for each in kinds)
-            case ast.Call(func=function, args=[ast.Name(id=word)]) if holds and word == name.id:
-                return names_of(function, context) == {"torch.is_tensor"} and accepts(frozenset({"torch.Tensor"}))
-        return False
-
-    return is_guarded(name, tells, context)
 
 
 def _tests(below: ast.AST, above: ast.AST, context: FileContext) -> Iterator[tuple[ast.expr, bool, Sequence[ast.AST]]]:
