@@ -111,6 +111,8 @@ class FlowSpecification:
     nothing is known does not count), or must not be (EXCLUDED)."""
     is_kept_if_better: bool = False
     """Whether what a method keeps only where a comparison tells the better from the worse counts as written, too."""
+    is_followed_into_calls: bool = True
+    """Whether the value is followed into functions of the project that it is handed to."""
     through_objects: bool = False
     """Whether the value is followed from an attribute of an object to where other methods read it."""
     through_callers: bool = False

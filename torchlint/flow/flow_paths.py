@@ -108,7 +108,8 @@ class FlowPaths:
                 arrive(position, use.node)
             if specification.computed_by is not None:
                 walk.is_computed = matches(specification.computed_by, use)
-            return position
+            is_handed = use.node.op == g.CALL and not specification.is_followed_into_calls
+            return position if not (is_handed and knowledge.callees(use.node)) else False
 
         def keep(position: Position, store: AttributeStore) -> None:
             keeper = specification.keeper

@@ -116,6 +116,8 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.evidence.shown_code import brief, in_a_line
 
+_OTHERS: Final = re.compile(r"(optim|optimizer|sched|scheduler|scaler|sampler|loader)(_\w+)?$", re.IGNORECASE)
+"""Names of what has a state, too, and is no model."""
 _LOADS: Final = NodePattern(
     methods=frozenset({"load_state_dict"}), at=frozenset({0, "state_dict"}), of_source_object=True
 )
@@ -146,6 +148,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "state_dict" or node.args:
         return
     model = context.value(node.func.value)
+    if _OTHERS.search(brief(node.func.value, context)):
+        return
     others = [each for each in model.instance if not each.startswith((OWN, "torch.nn."))]
     if not model.may(Kind.MODULE) or (others and not model.must(Kind.MODULE | Kind.NONE)):
         return  # loaders and schedules have a state, too

@@ -130,7 +130,11 @@ _LOST: Final = FlowSpecification(
 )
 _REACHES: Final = replace(
     _LOST,
-    sources=(NodePattern(value=lambda value: value.may(Kind.TENSOR) and value.may_require_grad),),
+    sources=(
+        NodePattern(
+            ops=frozenset({"call", "param"}), value=lambda value: value.may(Kind.TENSOR) and value.may_require_grad
+        ),
+    ),
     changes=(),
     stops=_CUTS,
 )
@@ -148,6 +152,8 @@ _DIFFERENTIATED: Final = FlowSpecification(
         NodePattern(methods=frozenset({"scale"}), at=_FIRST),
         NodePattern(ops=frozenset({"operation"}), beside=lambda value: not value.is_attached),
     ),
+    vetoes=(NodePattern(ops=frozenset({"attr"}), words=frozenset({"grad"})),),  # a leaf on purpose
+    is_followed_into_calls=False,
     through_objects=True,
     through_callers=True,
 )
