@@ -291,7 +291,7 @@ def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
         if name in WRITES:
             return WRITES[name]
         is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
-        is_written = is_inplace and name.startswith("torch.")
+        is_written = is_inplace and name.startswith("torch.") and not name.startswith("torch.nn.utils.clip_")
         return ("0", "input", "tensor") if is_written or name in ("numpy.copyto", "numpy.put") else ()
     if not isinstance(reference, LibraryInstanceRef) or not memory_handings.may_be_inplace(reference.name):
         return ()
