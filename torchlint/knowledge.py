@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
     from torchlint.facts.conversions import JudgedConversion
     from torchlint.facts.flow import FlowFact
+    from torchlint.facts.flow_specifications import FlowSpecification
+    from torchlint.facts.known_paths import KnownPath
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -69,6 +71,12 @@ class Knowledge(Protocol):
 
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
+
+    def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
+
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
 
     # ------------------------------------------------------------------ the project's own calls
     def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
@@ -169,7 +177,7 @@ def still_answered(asked: Iterable[tuple[Question, str | None]]) -> bool:
 
 def look_again() -> None:
     """Have files read anew when the next question is asked: they may have changed."""
-    for name in ("torchlint.texts.project_texts", "torchlint.answers.graph_knowledge"):
+    for name in ("torchlint.texts.project_texts", "torchlint.answers.kept_programs"):
         asked = sys.modules.get(name)  # who has not loaded it has not read a file
         if asked is not None:
             asked.look_again()

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
-from torchlint.answers.graph_values import ATTACHED, ON_ACCELERATOR, GraphValue, computed_at, evidence_of, names_in
+from torchlint.answers.flow_answers import told_path
+from torchlint.answers.graph_values import ON_ACCELERATOR, GraphValue, computed_at, evidence_of, names_in
+from torchlint.answers.kept_programs import oracles_of
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
@@ -43,37 +44,15 @@ from torchlint.values.references import InstanceRef, LibraryRef
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
     from torchlint.evaluation.call_graph import CallerSite
+    from torchlint.facts.flow_specifications import FlowSpecification
+    from torchlint.facts.known_paths import KnownPath
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.syntax.ast_index import AstIndex, Function
 
-_MOST_PROGRAMS: Final = 2
 _LONGEST_CODE: Final = 60  # characters of a call in a step of a reason
 _FREEZING: Final = re.compile(
     rb"requires_grad_\((?!\s*(True)?\s*\))|\.requires_grad\s*=(?!\s*True\b|=)|['\"]requires_grad['\"]"
 )
-_programs: OrderedDict[str, Oracles] = OrderedDict()
-"""What is known of the projects that were asked about last, by their folders."""
-
-
-def look_again() -> None:
-    """Let go of what rests on files that have changed."""
-    for root, oracles in list(_programs.items()):
-        changed = oracles.program.changed()
-        if changed is None:
-            del _programs[root]
-        for path in changed or ():
-            oracles.forget(path)
-
-
-def _oracles(root: str) -> Oracles:
-    if root not in _programs:
-        _programs[root] = Oracles(Program(root))
-        while len(_programs) > _MOST_PROGRAMS:
-            _programs.popitem(last=False)
-    _programs.move_to_end(root)
-    return _programs[root]
-
-
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 
@@ -127,7 +106,7 @@ class GraphKnowledge(CheckedFile):
         if place is None or self.lies_nowhere:
             oracles = Oracles(Program(place.root if place is not None else "", is_alone=True))
         else:
-            oracles = _oracles(place.root)
+            oracles = oracles_of(place.root)
         known = oracles.program.known(path)
         if known is not None and (known.text != text or known.tree is not self.index.tree):
             oracles.forget(path)
@@ -326,6 +305,10 @@ class GraphKnowledge(CheckedFile):
         oracles = self._graph[0]
         return ForwardQueries(oracles.proof, oracles.claimed)
 
+    @cached_property
+    def _paths(self) -> ForwardQueries:
+        return ForwardQueries(self._graph[0].strict)
+
     def _fact(self, found: FlowAnswer) -> FlowFact:
         at = found.node.at if found.node is not None and found.node.fn.file is self._graph[1] else None
         return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
@@ -350,6 +333,21 @@ class GraphKnowledge(CheckedFile):
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
         owner, place, takes = self._node(node.value), computed_at(node, self.index, self._node), self._is_taken
         return owner is not None and place is not None and self._flow.has_first_value(owner, place, takes)
+
+    @_noted
+    def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
+        found = self._node(node)
+        paths = self._paths.paths_from(specification, found) if found is not None else ()
+        return tuple(told_path(each, self._graph[1], self.path_from_here) for each in paths)
+
+    @_noted
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
+        file = self._graph[1]
+        found = file.body if isinstance(function, ast.Module) else file.function_of(function)
+        paths = self._paths.paths(specification, found)
+        return tuple(told_path(each, file, self.path_from_here) for each in paths)
 
     # ------------------------------------------------------------------ callers
     @_noted
@@ -491,6 +489,6 @@ class GraphKnowledge(CheckedFile):
                     found,
                     weak=each.fn is not node.fn,
                     named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-                    of_module=axis == reasons.GRAD and bool(evidence & ATTACHED),
+                    of_module=axis == reasons.GRAD and bool(evidence & a.ATTACHED),
                 )
         return found

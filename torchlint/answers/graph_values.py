@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.values.abstract import Abstract
 
-ATTACHED: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
-"""Evidence by which something requires grad."""
 ON_ACCELERATOR: Final = a.SURE | a.MODULE_OUT | a.OPTION
 """Evidence by which something is on an accelerator."""
 _MOST_ITEMS: Final = 12
@@ -137,8 +135,8 @@ def _grad(said: Abstract) -> Grad:
     if not said.kind & (a.CARRIES | a.SEQUENCE | a.OTHER):
         return Grad(0)
     evidence = said.grad
-    found = Grad.ATTACHED if evidence & ATTACHED else 0
-    if evidence & ~ATTACHED & ~a.SAFE:
+    found = Grad.ATTACHED if evidence & a.ATTACHED else 0
+    if evidence & ~a.ATTACHED & ~a.SAFE:
         found |= Grad.UNKNOWN
     return Grad(found | (Grad.DETACHED if evidence & a.SAFE else 0))
 

@@ -35,8 +35,13 @@ def seems_network(call: Node, networks: NetworksOf) -> bool:
     return any(_is_network(each, call.fn, networks) for each in {spelled, owner} if each)
 
 
+def is_named_network(word: str) -> bool:
+    """Whether a word is a name for a network."""
+    return _NETWORK.match(word) is not None
+
+
 def _is_network(spelled: str, function: FunctionGraph, networks: NetworksOf) -> bool:
-    if _NETWORK.match(spelled.rpartition(".")[2]):
+    if is_named_network(spelled.rpartition(".")[2]):
         return True
     here: FunctionGraph | None = function
     while here is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from torchlint.facts.flow_specifications import CAPTURED, PASSED
 from torchlint.flow.answers import PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import CAPTURED, PASSED, ForwardWalk, Leaving, Position
+from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE
 from torchlint.semantic.graph import Node

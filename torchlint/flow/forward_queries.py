@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from torchlint.evaluation.evaluator import Evaluator
+from torchlint.facts.flow_specifications import FlowSpecification
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.escapes import Escapes
 from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths
-from torchlint.flow.flow_specifications import FlowSpecification
 from torchlint.flow.forward_walk import Leaving
 from torchlint.flow.learning import learned_from
 from torchlint.flow.memory_roots import MemoryRoots

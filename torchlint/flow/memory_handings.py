@@ -65,7 +65,7 @@ _ON_OTHERS: Final = frozenset(
 """Methods that share memory on accelerators or in other layouts, where nothing was measured."""
 _SHARING: Final = ARRAY_VIEWS | SHARES_MEMORY | _ON_OTHERS
 _MODULE_PARTS: Final = frozenset(
-    "parameters named_parameters buffers named_buffers children named_children modules named_modules state_dict "
+    "parameters named_parameters buffers named_buffers children named_children modules named_modules "
     "get_parameter get_buffer get_submodule to cuda cpu xpu ipu type float double half bfloat16 train eval "
     "requires_grad_ apply share_memory to_empty".split()
 )
@@ -204,7 +204,10 @@ def _of_method(knowledge: CallKnowledge, call: Node, word: str, owner: Node) -> 
         if word in ("get", "setdefault", "pop"):
             for each in given.positional[1:]:
                 yield Handing(VIEW, (each,))
-    if value.may(MODULE) and word in _MODULE_PARTS and value.kind != ANY:
+    if value.may(MODULE) and word == "state_dict":
+        is_known = True
+        yield Handing(HOLDER, (owner,))
+    elif value.may(MODULE) and word in _MODULE_PARTS and value.kind != ANY:
         is_known = True
         yield Handing(VIEW, (owner,))
     if not is_known:

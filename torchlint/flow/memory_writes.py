@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from torchlint.evaluation.network_names import is_named_network
 from torchlint.facts.flow import WRITTEN_HERE, WRITTEN_THERE
 from torchlint.flow import memory_handings
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, strongest
+from torchlint.flow.answers import NEVER, NO, PERHAPS, YES, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH
@@ -17,7 +18,8 @@ from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.graph import ATTR, CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
-from torchlint.values.abstract import NONE, NUMBER, SIZE, STRING
+from torchlint.values.abstract import MODULE, NONE, NUMBER, SIZE, STRING
+from torchlint.values.asking import Path
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
 HERE: Final = WRITTEN_HERE
@@ -45,6 +47,37 @@ class WrittenMemory(NamedTuple):
     """The index of that node."""
     is_sure: bool = True
     """Whether a write is seen; else nothing is known of a function that is handed it."""
+    is_presumed: bool = False
+    """Whether a write is seen, and that it goes there is likely only."""
+
+
+class Window(NamedTuple):
+    """A time of a function, between two of its nodes."""
+
+    first: int
+    last: int
+    is_round: bool = False
+    """Whether it is a whole round of a loop, in which memory may be made anew."""
+
+
+class SoughtWrites(NamedTuple):
+    """Which writes into the memory of a value are asked for."""
+
+    path: Path
+    """What of the value: nothing, or all that lies in it."""
+    but: frozenset[Node]
+    """What the value itself went to: it is not written behind its back there."""
+    is_seen: bool
+    """Whether functions that are handed it and of which nothing is known do not count, nor unknown memory."""
+
+    def counts(self, written: WrittenMemory) -> bool:
+        """Whether a write is one of these."""
+        is_own = written.node in self.but or any(each in self.but for each in written.node.ins[:1])
+        return not is_own and (written.is_sure or not self.is_seen)
+
+    def answer(self, written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
+        """Return what a write says where the memories meet so."""
+        return NEVER if self.is_seen and met.reason == UNKNOWN else _answer(written, met)
 
 
 class MemoryWrites:
@@ -81,9 +114,9 @@ class MemoryWrites:
             if inner is None or frame is None:
                 yield from self._handed(call)
                 continue
-            sure = dict.fromkeys(self._from_outside(each.roots, frame) for each in inner if each.is_sure)
+            sure = dict.fromkeys((self._from_outside(e.roots, frame), e.is_presumed) for e in inner if e.is_sure)
             unsure = self._from_outside([root for each in inner if not each.is_sure for root in each.roots], frame)
-            yield from (WrittenMemory(each, call, call.index) for each in sure if each)
+            yield from (WrittenMemory(roots, call, call.index, True, each) for roots, each in sure if roots)
             yield from [WrittenMemory(unsure, call, call.index, is_sure=False)] if unsure else []
         if not callees:
             yield from self._by_library(call)
@@ -112,54 +145,102 @@ class MemoryWrites:
             yield WrittenMemory(self._roots.roots(each, (ANY_DEPTH,)), call, call.index, is_sure=False)
 
     def _by_library(self, call: Node) -> Iterator[WrittenMemory]:
-        handings = memory_handings.handings(self._knowledge, call)
-        is_open = any(each.sort == memory_handings.UNFAMILIAR for each in handings)
-        if is_open:
+        word, owner = (call.ins[0].data, call.ins[0].ins[0]) if call.ins[0].op == ATTR else ("", None)
+        if owner is not None and word == "load_state_dict" and self._knowledge.value(owner).may(MODULE):
+            is_module = self._knowledge.value(owner).must(MODULE)
+            yield WrittenMemory(self._roots.roots(owner), call, call.index, is_presumed=not is_module)
+            if is_module:
+                return
+        if owner is not None and word == "step":
+            given = call.arguments.positional[:1] or (owner,)  # a scaler is handed the optimizer
+            yield from self._by_optimizer(call, given[0])
+        if any(each.sort == memory_handings.UNFAMILIAR for each in memory_handings.handings(self._knowledge, call)):
             yield from self._handed(call)
-        given = call.arguments
+        arguments = call.arguments
         for reference in self._knowledge.value(call.ins[0]).references:
             for place in _places_written(reference, call):
-                node = given.keywords.get(place)
-                if node is None and place.isdigit() and int(place) < len(given.positional):
-                    node = given.positional[int(place)]
+                node = arguments.keywords.get(place)
+                if node is None and place.isdigit() and int(place) < len(arguments.positional):
+                    node = arguments.positional[int(place)]
                 if node is not None:
                     yield WrittenMemory(self._roots.roots(node), call, call.index)
-        if not is_open:
-            yield from self._by_optimizer(call)
 
-    def _by_optimizer(self, call: Node) -> Iterator[WrittenMemory]:
-        """Yield what an optimizer of torch was made with, where it takes a step."""
-        owner = call.ins[0].ins[0] if call.ins[0].ins else None
-        if call.ins[0].data != "step" or owner is None:
-            return
-        for reference in self._knowledge.value(owner).references:
-            if isinstance(reference, LibraryInstanceRef) and reference.name.startswith("torch.optim."):
-                made = reference.made
-                if made is not None and made.op == CALL:
-                    for each in made.arguments.all():
-                        yield WrittenMemory(self._roots.roots(each, (ANY_DEPTH,)), call, call.index)
+    def _by_optimizer(self, call: Node, optimizer: Node) -> Iterator[WrittenMemory]:
+        """Yield what an optimizer was made with, where it takes a step.
+
+        Of one of which that is not known, and whose gradients the function clears, the networks that the function
+        calls are presumed.
+        """
+        made = [
+            each.made
+            for each in self._knowledge.value(optimizer).references
+            if isinstance(each, LibraryInstanceRef) and each.name.startswith("torch.optim.")
+        ]
+        for each in made:
+            for given in each.arguments.all() if each is not None and each.op == CALL else ():
+                yield WrittenMemory(self._roots.roots(given, (ANY_DEPTH,)), call, call.index)
+        is_made_here = any(each is not None and each.fn is call.fn for each in made)
+        if not is_made_here and self._clears_gradients(optimizer):
+            for called in call.fn.calls:
+                network = called.ins[0]
+                is_method = network.op == ATTR and not is_named_network(str(network.data))
+                if not is_method and self._knowledge.value(network).may(MODULE):
+                    yield WrittenMemory(self._roots.roots(network), call, call.index, is_presumed=True)
+
+    def _clears_gradients(self, optimizer: Node) -> bool:
+        mine = self._roots.roots(optimizer)
+        cleared = (each.ins[0] for each in optimizer.fn.calls if each.ins[0].data == "zero_grad" and each.ins[0].ins)
+        return any(not meeting(mine, self._roots.roots(each.ins[0])).is_no for each in cleared)
 
     # ------------------------------------------------------------------ questions
-    def written_after(self, node: Node, until: Node | None = None, *, is_straight: bool = False) -> FlowAnswer:
+    def written_after(self, node: Node, until: Node | None = None) -> FlowAnswer:
         """Whether the memory of a value may be written after it was made, in its function or by what that calls.
 
-        ``until`` is the node before which it has to happen; the way there ``is_straight`` where it passes no loop's
-        head. Reasons: the words of this module.
+        ``until`` is the node before which it has to happen. Reasons: the words of this module.
         """
-        return strongest(self._written_after(node, until, is_straight))
+        return strongest(self._written_after(node, until))
 
-    def _written_after(self, node: Node, until: Node | None, is_straight: bool) -> Iterator[FlowAnswer]:
+    def _written_after(self, node: Node, until: Node | None) -> Iterator[FlowAnswer]:
         mine = self._roots.roots(node)
         for each in self.written_by(node.fn) or ():
-            if each.node is node or (is_straight and each.place < node.index):
+            if each.node is node:
                 continue
-            is_behind = until is not None and until.index <= each.place
-            if until is not None and is_behind and (is_straight or not is_later(node.fn, until.index, each.node)):
+            if until is not None and until.index <= each.place and not is_later(node.fn, until.index, each.node):
                 continue
             met = meeting(mine, each.roots)
-            made = met.node if met.reason == MADE and met.node is not None and met.node.fn is node.fn else None
-            if is_later(node.fn, each.place, node, made):
+            if is_later(node.fn, each.place, node, _made_in(met, node.fn)):
                 yield _answer(each, met)
+
+    def written_within(self, node: Node, windows: Iterable[Window], sought: SoughtWrites) -> FlowAnswer:
+        """Whether the memory of a value is written at a time of its function."""
+        mine, times = self._sought_memory(node, sought), list(windows)
+        found: list[FlowAnswer] = []
+        for each in self.written_by(node.fn) or ():
+            inside = [time for time in times if time.first < each.place < time.last]
+            if not inside or not sought.counts(each):
+                continue
+            if not any(time.is_round for time in inside) and excludes(node, each.node):
+                continue
+            met = meeting(mine, each.roots)
+            made = _made_in(met, node.fn)
+            if made is None or not all(time.is_round and time.first <= made.index < time.last for time in inside):
+                found.append(sought.answer(each, met))
+        return strongest(found)
+
+    def written_by_methods(self, node: Node, sought: SoughtWrites) -> FlowAnswer:
+        """Whether another method of the object whose method made a value writes into its memory."""
+        cls, mine = node.fn.cls, self._sought_memory(node, sought)
+        family = self._knowledge.evaluator.family(cls).lineage if cls is not None else ()
+        found = []
+        for method in (method for one in family for method in one.methods.values()):
+            for each in self.written_by(method) or ():
+                is_own = any(callee.function.cls in family for callee in self._knowledge.callees(each.node))
+                if not is_own and sought.counts(each):  # what methods of the object do is seen where they are written
+                    found.append(sought.answer(each, meeting(mine, each.roots)))
+        return strongest(found)
+
+    def _sought_memory(self, node: Node, sought: SoughtWrites) -> tuple[MemoryRoot, ...]:
+        return tuple(each for each in self._roots.roots(node, sought.path) if not sought.path or each.node is not node)
 
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, or may be by others who get it.
@@ -192,6 +273,18 @@ class MemoryWrites:
         return found[0] if found else FlowAnswer(YES, node)
 
 
+def excludes(one: Node, two: Node) -> bool:
+    """Whether a test leads to one of two nodes and not to the other."""
+    guards = dict(one.fn.guards.get(one, ()))
+    call = two if two.op == CALL else next((each for each in two.ins if each.op == CALL), two)
+    return any(guards.get(test, holds) is not holds for test, holds in two.fn.guards.get(call, ()))
+
+
+def _made_in(met: FlowAnswer, fn: FunctionGraph) -> Node | None:
+    """Return the node of a function that made the memory in which two values met."""
+    return met.node if met.reason == MADE and met.node is not None and met.node.fn is fn else None
+
+
 _OPPOSITE: Final = {YES: NO, PERHAPS: PERHAPS}
 
 
@@ -201,7 +294,8 @@ def _answer(written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
     if not written.is_sure:
         return FlowAnswer(PERHAPS, written.node, HANDED)
     reason = OF_UNKNOWN if met.reason == UNKNOWN else THERE if written.node.op == CALL else HERE
-    return FlowAnswer(YES if met.answer == YES else PERHAPS, written.node, reason)
+    is_certain = met.answer == YES and not written.is_presumed
+    return FlowAnswer(YES if is_certain else PERHAPS, written.node, reason)
 
 
 def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
@@ -211,7 +305,7 @@ def _places_written(reference: Reference, call: Node) -> tuple[str, ...]:
         if name in WRITES:
             return WRITES[name]
         is_inplace = name.endswith("_") or (name in TAKES_INPLACE and "inplace" in call.arguments.keywords)
-        is_written = is_inplace and name.startswith("torch.")
+        is_written = is_inplace and name.startswith("torch.") and not name.startswith("torch.nn.utils.clip_")
         is_told = name in _INTO_THE_FIRST or name.startswith("mpi4py.")
         return ("0", "input", "tensor") if is_written or is_told else ()
     if not isinstance(reference, LibraryInstanceRef) or not memory_handings.may_be_inplace(reference.name):

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.evaluation.evaluator import Evaluator
+from torchlint.facts.flow_specifications import BOUND, STORED
 from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.forward_walk import BOUND, STORED, ForwardWalk, Leaving, ValueUse
+from torchlint.flow.forward_walk import ForwardWalk, Leaving, ValueUse
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import HERE
 from torchlint.flow.turned_edges import turned_edges

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.semantic.graph import FREE, GLOBAL, CallArguments, FunctionGraph, MemoryWrite, Node
+from torchlint.semantic.graph import FREE, GLOBAL, AttributeStore, CallArguments, FunctionGraph, MemoryWrite, Node
 from torchlint.semantic.lowering import lower
 
 
@@ -21,10 +21,10 @@ class TurnedEdges:
         self.returned = frozenset(each.value for each in fn.returns)
         self.yielded = frozenset(each.value for each in fn.yields)
         self.global_stores = frozenset(fn.global_stores)
-        self.stored_in: dict[Node, list[Node]] = {}
-        """By value the objects under whose attributes it is put."""
+        self.stored_in: dict[Node, list[AttributeStore]] = {}
+        """By value the attributes that are set to it."""
         for store in fn.stores:
-            self.stored_in.setdefault(store.value, []).append(store.owner)
+            self.stored_in.setdefault(store.value, []).append(store)
         self.writes: dict[Node, list[MemoryWrite]] = {}
         """By what is written into."""
         for write in fn.writes:

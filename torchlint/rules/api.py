@@ -19,6 +19,15 @@ from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
+from torchlint.facts.flow_specifications import (
+    RECEIVES,
+    RETURNED,
+    SEEN,
+    FlowSpecification,
+    FlowValue,
+    NodePattern,
+)
+from torchlint.facts.known_paths import FlowPlace, KnownPath
 from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODES
@@ -295,6 +304,15 @@ class FileContext:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
         return self._analysis.names_of(node)
 
+    def paths_from(self, specification: FlowSpecification, node: Expression) -> tuple[KnownPath, ...]:
+        """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
+        found = self._expression(node)
+        return self._analysis.paths_from(specification, found) if found is not None else ()
+
+    def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
+        """Return the ways of a specification that begin in a function, or in the code of the module."""
+        return self._analysis.paths_in(specification, function)
+
     def mode(self, node: Expression) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._expression(node)
@@ -447,12 +465,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 __all__ = [
     "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "LOSSES",
-    "NOT_JUDGED", "OPEN", "OWN", "SCOPES", "SETTINGS", "TENSOR_TYPE", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE",
-    "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype", "EvidenceLevel", "FileContext", "Function",
-    "Grad", "JudgedConversion", "Kind", "Loop", "Mode", "Reason", "Rule", "Triggers", "Value", "any_element",
-    "arguments_of", "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of",
-    "first_parameter", "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves",
-    "names_other_accelerators", "one_line", "operations",
-    "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name", "root_of_place",
+    "NOT_JUDGED", "OPEN", "OWN", "RECEIVES", "RETURNED", "SCOPES", "SEEN", "SETTINGS", "TENSOR_TYPE", "UNKNOWN",
+    "WRITTEN_HERE", "WRITTEN_THERE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
+    "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad",
+    "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value",
+    "any_element", "arguments_of", "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block",
+    "elements_of", "first_parameter", "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf",
+    "leaves", "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters",
+    "positional_parameters", "remembered", "root_of_name", "root_of_place",
     "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

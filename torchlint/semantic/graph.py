@@ -252,6 +252,9 @@ class FunctionExit:
     """The dotted names bound at a ``return``, by spelling: what ``self.x`` is afterwards."""
     names: dict[str, Node] = field(default_factory=dict)
     """The names bound at a ``return``: what became of an argument."""
+    at: int = 0
+    """How many nodes the function had before: the clock."""
+    place: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,6 +269,7 @@ class AttributeStore:
     """How many nodes the function had before: the clock."""
     is_part: bool = False
     """Whether it is a buffer, which moves with its module."""
+    place: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,7 +87,7 @@ def _return(st: Lowering, node: ast.Return) -> None:
         st.used_up = node.value
     value = _run_later(st, node.value) if node.value is not None else st.node(g.CONST, (), None, node)
     st.used_up = None
-    st.exits.append((value, st.guards, st.env))
+    st.exits.append((value, st.guards, st.env, len(st.nodes), node))
     for frame in st.frames:
         frame.leaving.append(st.env)
     st.enter(None)

@@ -50,7 +50,7 @@ def current(st: Lowering, node: ast.expr) -> Node:
 def store_attribute(st: Lowering, owner: ast.expr, word: str, value: Node, at: Span, *, is_part: bool = False) -> None:
     """Set an attribute of what an expression gives."""
     before = current(st, owner)
-    st.fn.stores.append(AttributeStore(before, word, value, st.guards, len(st.nodes), is_part))
+    st.fn.stores.append(AttributeStore(before, word, value, st.guards, len(st.nodes), is_part, at))
     if word in SETTERS:
         change(st, owner, st.node(g.SETTER, (before, value), word, at))
     spelled = dotted(owner)

@@ -59,11 +59,14 @@ def _run(fn: FunctionGraph) -> None:
         made = fn.params[each.word] = st.node(g.PARAM, (), each, places[each.word])
         bind(st, each.word, made)
     if isinstance(tree, ast.Lambda):
-        st.exits.append((st.expr(tree.body), (), st.env))
+        st.exits.append((st.expr(tree.body), (), st.env, len(st.nodes), tree.body))
         st.live = False
     else:
         _body(st, tree.body)
-    fn.returns = [FunctionExit(value, guards, env.state, env.attributes, env.names) for value, guards, env in st.exits]
+    fn.returns = [
+        FunctionExit(value, guards, env.state, env.attributes, env.names, at, place)
+        for value, guards, env, at, place in st.exits
+    ]
 
 
 def _body(st: Lowering, statements: list[ast.stmt]) -> None:

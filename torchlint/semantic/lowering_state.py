@@ -78,7 +78,7 @@ class Lowering:
         """Where the names of a comprehension go while they are bound."""
         self.hidden: frozenset[str] = frozenset()
         """The names of the comprehensions around."""
-        self.exits: list[tuple[Node, Guards, Bindings]] = []
+        self.exits: list[tuple[Node, Guards, Bindings, int, ast.Return | ast.expr]] = []
         self.statement: ast.expr | None = None
         """The call that is a statement by itself."""
         self.outer_names: dict[str, Node] | None = None

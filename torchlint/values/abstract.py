@@ -60,6 +60,8 @@ OF_CLASS: Final = 256
 OF_ATTR: Final = 512
 """An attribute, a global, or an element of which nothing is known."""
 ALL_EVIDENCE: Final = 1023
+ATTACHED: Final = SURE | MODULE_OUT | OPTION | OF_MODE | OF_MODEL
+"""Evidence by which something requires grad."""
 
 # ---------------------------------------------------------------------- dtypes
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, OTHER_FLOAT = (1 << n for n in range(7))
@@ -140,6 +142,11 @@ class Abstract:
     def may_require_grad(self) -> bool:
         """Whether a tensor here may require grad: an integral one cannot."""
         return self.grad & ~SAFE != 0 and self.dtype & FLOATING != 0
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether something says that a tensor here requires grad: not only that nothing is known of it."""
+        return self.grad & ATTACHED != 0 and self.dtype & FLOATING != 0
 
     @property
     def may_be_on_accelerator(self) -> bool:

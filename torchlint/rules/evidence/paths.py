@@ -109,22 +109,6 @@ def reached_after(
     return None
 
 
-def only_left(following: Successors, loops: Collection[ast.For], context: FileContext) -> Successors:
-    """Return the ways on which some loops are not gone through again: another round has another object."""
-    left: Successors = {}
-    for loop in loops:
-        inside = {each for body in loop.body for each in (body, *context.inside(body, ast.stmt))}
-        left[loop] = [each for each in following.get(loop, []) if each not in inside]
-    return {**following, **left}
-
-
-def is_same_loop(node: ast.stmt, loop: ast.For) -> bool:
-    """Whether a loop goes through the same things as another by the same name, so that it comes by the same objects."""
-    if not isinstance(node, ast.For):
-        return False
-    return ast.unparse(node.target) == ast.unparse(loop.target) and ast.unparse(node.iter) == ast.unparse(loop.iter)
-
-
 def comes_by(
     start: ast.stmt | None,
     place: ast.stmt,

@@ -2,14 +2,12 @@
 
 ## What it does
 
-Flags `best = model.state_dict()`, also with `.copy()`, `dict(...)` or `OrderedDict(...)` around it, in an attribute, in
-a dict, a dataclass, a tuple or appended to a list, where a way through the code leads from there over a step of an
-optimizer, a function that trains the model, or another `load_state_dict`, to where what was kept is loaded, saved or
-returned, also under another name, and of the models that two loops go through in the same way. A class that keeps the
-weights where a comparison tells the better from the worse, as early stopping does, has others train the model
-meanwhile; another file that loads what is kept counts, too. So does a class that keeps the weights, trains the model in
-another method and loads them back in a third, and a module that loads its own ones. What is kept of each of several
-models, `[m.state_dict() for m in models]` or the same in a dict, is looked at as that of one.
+Flags `best = model.state_dict()` where a way through the code leads from there over a step of an optimizer, another
+`load_state_dict` or any other write into the weights to where what was kept is loaded into the same model, saved,
+computed with or returned: by names, attributes, dicts, lists, dataclasses, shallow copies and functions, those of other
+files too, and of each of several models. A method that keeps the weights only where a comparison tells the better from
+the worse, as early stopping does, has others train the model meanwhile; another file that loads what is kept counts,
+too.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -92,351 +90,117 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Function, Rule, Triggers, remembered
-from torchlint.rules.evidence.paths import header, is_same_loop, only_left, reached_after, successors
-from torchlint.rules.evidence.shown_code import first_line
-from torchlint.rules.silent.better_weights import tells_the_better
-from torchlint.rules.silent.kept_weights import Kept, all_kept, copies_itself, is_of_a_model, own_name, receiver
-from torchlint.rules.silent.weight_changes import changes_weights, steps_in_class
+from torchlint.rules.api import (
+    OWN,
+    RECEIVES,
+    RETURNED,
+    SEEN,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    Kind,
+    KnownPath,
+    NodePattern,
+    Rule,
+    Triggers,
+)
+from torchlint.rules.evidence.shown_code import brief, in_a_line
 
-_OF_SHAPE = frozenset("numel nelement shape size dtype device dim ndim element_size".split())
-_NO_VALUES = frozenset("len bool print isinstance type id list set sorted hasattr".split())
+_OTHERS: Final = re.compile(r"(optim|optimizer|sched|scheduler|scaler|sampler|loader)(_\w+)?$", re.IGNORECASE)
+"""Names of what has a state, too, and is no model."""
+_LOADS: Final = NodePattern(
+    methods=frozenset({"load_state_dict"}), at=frozenset({0, "state_dict"}), of_source_object=True
+)
+_LIVE: Final = FlowSpecification(
+    sinks=(
+        _LOADS,
+        NodePattern(functions=("torch.save",), at=frozenset({0, "obj"})),
+        NodePattern(ops=frozenset({"operation"})),
+    ),
+    ways_out=frozenset({RETURNED}),
+    stops=(NodePattern(methods=frozenset({"cpu"}), at=RECEIVES),),
+    vetoes=(  # other weights are put into the dict
+        NodePattern(ops=frozenset({"spread"}), at=frozenset({0})),
+        NodePattern(ops=frozenset({"grow"}), words=frozenset({"any key"}), at=frozenset({0})),
+    ),
+    is_held=True,
+    writes=SEEN,
+    is_kept_if_better=True,
+    through_objects=True,
+    through_callers=True,
+)
+_ON_THE_HOST: Final = replace(_LIVE, stops=())
+_IN_AN_OBJECT: Final = replace(_LIVE, sinks=(), keeper=lambda _: True)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``state_dict()`` that is kept while its model is trained."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "state_dict" or node.args:
         return
-    call = context.python(node)
-    found_kept = list(all_kept(call, context)) if isinstance(call, ast.Call) else []
-    if not isinstance(call, ast.Call) or not found_kept or copies_itself(context.tree, context):
+    model = context.value(node.func.value)
+    if _OTHERS.search(brief(node.func.value, context)):
         return
-    for kept in found_kept:
-        found = _harm(kept, context)
-        if found is not None and is_of_a_model(call, context):
-            changed, used, is_certain = found
-            level = Confidence.CERTAIN if is_certain else Confidence.LIKELY
-            steps = (
-                f"line {changed.lineno} changes the weights: `{first_line(changed, context)}`",
-                f"line {used.lineno} uses what was kept: `{first_line(used, context)}`",
-            )
-        elif (loader := _loader_elsewhere(kept, call, context)) is not None:
-            level = Confidence.POSSIBLE
-            steps = (
-                f"line {kept.statement.lineno} keeps the weights where they are better, so that training goes on",
-                f"`{loader[0]}` names `{loader[1]}` and loads weights",
-            )
-        else:
-            continue
-        yield Draft(
-            node.func.attr,
-            f"`state_dict()` holds the weights of `{kept.model}` themselves, which change before `{kept.target}` is "
-            "used: keep `copy.deepcopy(...)` of it",
-            Confidence.POSSIBLE if kept.is_moved else level,
-            steps,
-            _fix(node, context),
-        )
-        return
+    others = [each for each in model.instance if not each.startswith((OWN, "torch.nn."))]
+    if not model.may(Kind.MODULE) or (others and not model.must(Kind.MODULE | Kind.NONE)):
+        return  # loaders and schedules have a state, too
+    for specification in (_LIVE, _ON_THE_HOST):
+        for path in context.paths_from(specification, node):
+            is_live = specification is _LIVE
+            sure = Confidence.CERTAIN if path.is_sure else Confidence.LIKELY
+            yield _told(node, sure if is_live else Confidence.POSSIBLE, _steps(path), context)
+            return
+    if (steps := _loaded_elsewhere(node, context)) is not None:
+        yield _told(node, Confidence.POSSIBLE, steps, context)
 
 
-# ---------------------------------------------------------------------- what happens to it
-def _harm(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
-    """Return what changes the weights, what uses them later, and whether both are beyond doubt."""
-    named = context.names_by_word().get(kept.target, [])
-    if named and not any(isinstance(each.ctx, ast.Load) for each in named):
-        return None
-    scope: Function | ast.Module = context.function_around(kept.statement) or context.tree
-    following = successors(scope, context)
-    guards = _guards(kept.statement, context)
-    loops = {each for each in context.ancestors(kept.statement) if isinstance(each, ast.For | ast.While)}
-
-    fixed = {kept.target, *_named_in(kept.model)}
-
-    def ends(node: ast.stmt) -> bool:
-        if node is kept.statement and not kept.is_added:
-            return True
-        return not fixed.isdisjoint(_bound_by(node, context))
-
-    def is_asked(node: ast.stmt) -> bool:
-        if any(_is_of_values(each, kept, context) for each in _read_by(node, context).get(kept.target, ())):
-            same = any(test in guards for test in _guards(node, context))
-            return not (same and any(each in loops for each in context.ancestors(node)))
-        return False
-
-    def is_loaded(node: ast.stmt) -> bool:
-        return any(_is_load_of(each, kept) for each in _called_by(node, context))
-
-    def steps(node: ast.stmt) -> bool:
-        return any(changes_weights(each, kept.model, scope, context) for each in _called_by(node, context))
-
-    def loads(node: ast.stmt) -> bool:
-        if not any(_loads_other(each, kept) for each in _called_by(node, context)):
-            return False
-        # a `try` that handles the error: what was kept may be for the case that it fails
-        return not any(isinstance(each, ast.Try) and each.handlers for each in context.ancestors(node))
-
-    found = reached_after(kept.statement, following, changes=steps, ends=ends, is_asked=is_asked)
-    if found is not None:
-        is_conditional = bool(guards) or is_loaded(found[1]) or not _shares_a_loop(*found, context)
-        return (*found, is_loaded(found[1]) and bool(guards)) if is_conditional else None
-    found = reached_after(kept.statement, following, changes=loads, ends=ends, is_asked=is_loaded)
-    if found is not None:
-        return *found, False
-    rounds = [each for each in loops if isinstance(each, ast.For) and not fixed.isdisjoint(_bound_by(each, context))]
-    if not rounds:
-        return _harm_of_an_attribute(kept, context)
-    found = reached_after(
-        kept.statement,
-        only_left(following, rounds, context),
-        changes=lambda node: steps(node) or loads(node),
-        ends=lambda node: not any(is_same_loop(node, each) for each in rounds) and ends(node),
-        is_asked=is_loaded,
+def _told(node: cst.Call, confidence: Confidence, steps: tuple[str, ...], context: FileContext) -> Draft:
+    function = cst.ensure_type(node.func, cst.Attribute)
+    return Draft(
+        function.attr,
+        f"`state_dict()` holds the weights of `{brief(function.value, context)}` themselves, which change before what "
+        "is kept is used: keep `copy.deepcopy(...)` of it",
+        confidence,
+        steps,
+        _fix(node, context),
     )
-    return (*found, False) if found is not None else None
 
 
-def _shares_a_loop(changed: ast.stmt, used: ast.stmt, context: FileContext) -> bool:
-    """Whether a loop runs both: what was kept before it may be meant to follow the weights."""
-    loops = {each for each in context.ancestors(changed) if isinstance(each, ast.For | ast.While)}
-    return any(each in loops for each in context.ancestors(used))
+def _steps(path: KnownPath) -> tuple[str, ...]:
+    if path.written is None:
+        changed = "it is kept only where it is better, so that training goes on"
+    else:
+        changed = _spelled(path.written, "changes the weights")
+    return changed, _spelled(path.sink, "uses what was kept")
 
 
-@remembered
-def _guards(node: ast.stmt, context: FileContext) -> frozenset[str]:
-    """Return the tests on which it depends whether a statement runs."""
-    return frozenset(ast.unparse(each.test) for each in context.ancestors(node) if isinstance(each, ast.If))
+def _spelled(place: FlowPlace, said: str) -> str:
+    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
 
 
-def _named_in(model: str) -> Iterator[str]:
-    """Yield what must keep its meaning for a model to be the same one: all that leads to it, such as an index."""
-    for each in ast.walk(ast.parse(model)):
-        if isinstance(each, ast.Name | ast.Attribute):
-            yield ast.unparse(each)
-
-
-@remembered
-def _bound_by(node: ast.stmt, context: FileContext) -> frozenset[str]:
-    """Return the code of the names and attributes that a statement binds to another object."""
-    found = set()
-    for each in _references(node, context):
-        if isinstance(each.ctx, ast.Store | ast.Del):
-            code, statement = ast.unparse(each), context.parent(each)
-            if not isinstance(statement, ast.Assign) or not _is_itself(statement.value, code):
-                found.add(code)
-    return frozenset(found)
-
-
-@remembered
-def _read_by(node: ast.stmt, context: FileContext) -> dict[str, list[ast.Name | ast.Attribute]]:
-    """Return the names and attributes that a statement reads, by their code."""
-    found: dict[str, list[ast.Name | ast.Attribute]] = {}
-    for each in _references(node, context):
-        if isinstance(each.ctx, ast.Load):
-            found.setdefault(ast.unparse(each), []).append(each)
-    return found
-
-
-def _is_itself(value: ast.expr, code: str) -> bool:
-    """Whether a value is the model that the name stands for: ``model = model.to(device)``, ``model = train(model)``."""
-    match value:
-        case ast.Call(func=ast.Attribute(value=inner, attr="to" | "cuda" | "cpu" | "train" | "eval")):
-            return ast.unparse(inner) == code
-    return False
-
-
-def _references(node: ast.stmt, context: FileContext) -> list[ast.Name | ast.Attribute]:
-    parts = list(header(node))
-    names = [one for each in parts for one in context.inside(each, ast.Name)]
-    attributes = [one for each in parts for one in context.inside(each, ast.Attribute)]
-    itself = [each for each in parts if isinstance(each, ast.Name | ast.Attribute)]
-    return [*itself, *names, *attributes]
-
-
-def _is_of_values(node: ast.expr, kept: Kept, context: FileContext) -> bool:
-    above = context.parent(node)
-    match above:
-        case ast.Attribute(attr="items" | "values"):
-            return not _is_measured(above, context)
-        case ast.Attribute(attr=word):
-            return word == kept.key or word in ("copy", "pop", "get")
-        case ast.Subscript(slice=ast.Constant(value=key)) if not kept.is_added and kept.key not in (None, key):
-            return False
-        case ast.Subscript(ctx=ast.Load()):
-            outer = context.parent(above)
-            return not kept.is_added or not isinstance(outer, ast.BinOp | ast.Compare)
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word)):
-            return word not in _NO_VALUES and above.func is not node
-        case ast.keyword() | ast.Return() | ast.Dict():
-            return True
-        case ast.Tuple():
-            return isinstance(context.parent(above), ast.Return | ast.Call)
-        case ast.Assign():
-            return True
-    return False
-
-
-def _is_measured(values: ast.Attribute, context: FileContext) -> bool:
-    """Whether only the sizes of weights are taken: ``sum(v.numel() for v in state.values())``."""
-    clause = context.parent(context.parent(values) or values)
-    made = context.parent(clause) if isinstance(clause, ast.comprehension) else None
-    if made is None or not isinstance(clause, ast.comprehension):
-        return False
-    words = {each.id for each in context.within(clause.target) if isinstance(each, ast.Name)}
-    uses = [each for each in context.inside(made, ast.Name) if each.id in words and isinstance(each.ctx, ast.Load)]
-    above = [context.parent(each) for each in uses]
-    return bool(uses) and all(isinstance(each, ast.Attribute) and each.attr in _OF_SHAPE for each in above)
-
-
-@remembered
-def _called_by(node: ast.stmt, context: FileContext) -> list[ast.Call]:
-    """Return the calls of a statement; of a compound one those of its header."""
-    parts = list(header(node))
-    itself = [each for each in parts if isinstance(each, ast.Call)]
-    return [*itself, *(one for each in parts for one in context.inside(each, ast.Call))]
-
-
-def _is_load_of(call: ast.Call, kept: Kept) -> bool:
-    match call:
-        case ast.Call(func=ast.Attribute(value=model, attr="load_state_dict"), args=[given, *_]):
-            return ast.unparse(model) == kept.model and kept.target in ast.unparse(given)
-    return False
-
-
-def _loads_other(call: ast.Call, kept: Kept) -> bool:
-    """Whether the model is given other weights, in the memory of those that were kept."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=model, attr="load_state_dict"), args=[given, *_], keywords=more):
-            if any(each.arg == "assign" for each in more) or ast.unparse(model) != kept.model:
-                return False
-            return kept.target not in ast.unparse(given)
-    return False
-
-
-# ---------------------------------------------------------------------- attributes that outlive a method
-def _is_the_best(kept: Kept, context: FileContext) -> bool:
-    """Whether a method keeps it only where a comparison tells the better from the worse: early stopping, callbacks."""
-    function = context.function_around(kept.statement)
-    if not kept.target.startswith("self.") or not isinstance(function, ast.FunctionDef) or function.name == "__init__":
-        return False
-    guards = _guards(kept.statement, context)
-    if f"{kept.target} is None" in guards:
-        return False  # it is kept where nothing is yet, whatever those who call compare
-    for use in context.attributes_by_word().get(function.name, []):
-        caller = next((each for each in context.ancestors(use) if isinstance(each, ast.stmt)), None)
-        if caller is not None and ast.unparse(use.value) == "self":
-            guards |= _guards(caller, context)
-    above = (each for each in context.ancestors(kept.statement) if isinstance(each, ast.If))
-    others = (one for each in above for part in each.orelse for one in context.within(part))
-    guards |= frozenset(ast.unparse(each.test) for each in others if isinstance(each, ast.If))
-    return any(tells_the_better(each, context) for each in guards)
-
-
-def _harm_of_an_attribute(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
-    """Return a use of what a method keeps only sometimes and a later call uses, or what its class trains meanwhile."""
-    if not _is_the_best(kept, context):
-        return _harm_of_a_start(kept, context)
-    word = kept.target.rpartition(".")[2]
-    for use in context.attributes_by_word().get(word, []):
-        if not isinstance(use.ctx, ast.Load) or not _leads_to_loading(use, context):
-            continue
-        statement = next(each for each in context.ancestors(use) if isinstance(each, ast.stmt))
-        block = context.parent(kept.statement)
-        if block is None or statement not in context.within(block) or _is_in_other_branch(statement, kept, context):
-            return kept.statement, statement, False
+def _loaded_elsewhere(node: cst.Call, context: FileContext) -> tuple[str, ...] | None:
+    """Return why another file loads what an object keeps only where it is better, by its attribute or by a method."""
+    words = set()
+    for path in context.paths_from(_IN_AN_OBJECT, node):
+        function = context.function_around(path.sink.node)
+        if isinstance(path.sink.node, ast.Attribute):
+            words.add(path.sink.node.attr)
+        elif path.way_out == RETURNED and isinstance(function, ast.FunctionDef):
+            words.add(function.name)
+    for word in sorted(words):
+        for file in context.other_texts.spelling(word, rf"load_state_dict\([^()]*\.{word}\b") or ():
+            kept = f"the weights are kept where they are better, so that training goes on, line {context.row(node)}"
+            return kept, f"`{os.path.basename(file)}` names `{word}` and loads weights"
     return None
-
-
-def _harm_of_a_start(kept: Kept, context: FileContext) -> tuple[ast.stmt, ast.stmt, bool] | None:
-    """Return the method that trains the model of an object, and the one that loads what another kept of it back."""
-    function = context.function_around(kept.statement)
-    owner = context.parent(function) if function is not None else None
-    model = own_name(kept.model, function, context) if function is not None else None
-    if not isinstance(owner, ast.ClassDef) or model is None or not kept.target.startswith("self."):
-        return None
-    trained = steps_in_class(owner, model, context)
-    if trained is None and isinstance(function, ast.FunctionDef) and _is_own_state(kept, owner, context):
-        trained = function
-    for use in context.attributes_by_word().get(kept.target.rpartition(".")[2], []):
-        call = context.parent(use)
-        if not isinstance(call, ast.Call) or owner not in context.ancestors(use):
-            continue
-        if context.function_around(use) not in (function, trained) and _is_load_of(call, replace(kept, model=model)):
-            statement = next(each for each in context.ancestors(use) if isinstance(each, ast.stmt))
-            return (trained, statement, False) if trained is not None else None
-    return None
-
-
-def _is_own_state(kept: Kept, owner: ast.ClassDef, context: FileContext) -> bool:
-    """Whether a module keeps its own weights: loading them into itself does nothing, whoever trains it."""
-    rebound = context.attributes_by_word().get("data", [])
-    is_rebound = any(not isinstance(each.ctx, ast.Load) for each in rebound)
-    return kept.model == "self" and bool(context.module_lineage(owner)) and not is_rebound
-
-
-def _leads_to_loading(use: ast.Attribute, context: FileContext) -> bool:
-    """Whether what an attribute holds is loaded or saved, or returned to whoever does that."""
-    value: ast.expr = use
-    while isinstance(above := context.parent(value), ast.Subscript) and above.value is value:
-        value = above
-    call = context.parent(value)
-    match call:
-        case ast.Call(func=ast.Attribute(attr="load_state_dict"), args=[first, *_]):
-            return first is value
-        case ast.Call(args=[first, *_]):
-            return first is use and context.names(call.func) == {"torch.save"}
-    return isinstance(call, ast.Return)
-
-
-def _loader_elsewhere(kept: Kept, call: ast.Call, context: FileContext) -> tuple[str, str] | None:
-    """Return another file that loads the weights of an argument which this one only keeps or hands out.
-
-    With it comes the name by which it asks for them: that of the attribute, or of what returns it.
-    """
-    function, model, word = context.function_around(call), receiver(call), kept.target.rpartition(".")[2]
-    if not isinstance(function, ast.FunctionDef) or not _is_held_by_others(model, function):
-        return None
-    if not _is_the_best(kept, context):
-        return None
-    words = {word}
-    for use in context.attributes_by_word().get(word, []):
-        if isinstance(use.ctx, ast.Load) and not _is_looked_at(use, context):
-            giver = context.function_around(use)
-            if not isinstance(context.parent(use), ast.Return) or not isinstance(giver, ast.FunctionDef):
-                return None
-            words.add(giver.name)
-    for each in sorted(words):
-        for path in context.other_texts.spelling(each, rf"load_state_dict\([^()]*\.{each}\b") or ():
-            return os.path.basename(path), each
-    return None
-
-
-def _is_held_by_others(model: ast.expr, function: ast.FunctionDef) -> bool:
-    """Whether a model is an argument or in an attribute of the object: whoever has it may train and load it."""
-    match model:
-        case ast.Name(id=word):
-            return word in {each.arg for each in function.args.args}
-        case ast.Attribute(value=ast.Name(id="self")):
-            return True
-    return False
-
-
-def _is_looked_at(use: ast.Attribute, context: FileContext) -> bool:
-    """Whether what is kept is only compared with ``None``, or saved where it is kept."""
-    call = context.parent(use)
-    return isinstance(call, ast.Compare) or (isinstance(call, ast.Call) and context.names(call.func) == {"torch.save"})
-
-
-def _is_in_other_branch(statement: ast.stmt, kept: Kept, context: FileContext) -> bool:
-    """Whether a statement stands in the ``else`` of the test under which the weights are kept."""
-    above = context.parent(kept.statement)
-    return isinstance(above, ast.If) and any(statement in context.within(each) for each in above.orelse)
 
 
 # ---------------------------------------------------------------------- the repair

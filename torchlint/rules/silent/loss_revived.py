@@ -3,17 +3,15 @@
 ## What it does
 
 Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
-`loss.requires_grad_()` on a value that was computed, where `.backward()` or `torch.autograd.grad` follows, also of its
-mean, sum or multiple, or of a sum that it is a term of, and on what is made of numbers that were read from tensors.
-Possible is what a `training_step` of Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate;
-so is such a leaf that a function returns which is called a loss, by itself or in a tuple, where a file names the
-function and calls `backward` or has a `training_step`, or whose result the file differentiates, by itself or as a term
-of a sum, and one that a method keeps and another one differentiates.
+`loss.requires_grad_()` on a value that was computed, also from numbers that were read from tensors, where `.backward()`
+or `torch.autograd.grad` follows: of it, its mean, sum or multiple, in another method that reads it, or by who calls the
+function that returns it. Possible is what is a loss by its name alone, what a `training_step` of Lightning or a
+`compute_loss` of a `Trainer` returns, which those differentiate, and what the `forward` of a loss returns.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
-inputs of a gradient penalty, the weights of terms that an optimizer is given, and what is detached first and computed
-with afterwards. So is `loss.requires_grad_()` where the loss still has its graph, or is made of a network's output and
-nothing in sight cuts that: it does nothing.
+inputs of a gradient penalty, terms of a sum, and what is detached first and computed with afterwards. So is
+`loss.requires_grad_()` where the loss still has its graph, or is made of a network's output and nothing in sight cuts
+that: it does nothing.
 
 ## Why is this bad?
 
@@ -77,25 +75,89 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers
-from torchlint.rules.evidence.shown_code import first_line
-from torchlint.rules.silent.computed_losses import (
-    is_called_a_loss,
-    is_given_by_a_loss,
-    is_loss,
-    loses_its_graph,
-    lost_at,
-    reaches_a_graph,
-    subject_of,
+from torchlint.rules.api import (
+    RECEIVES,
+    RETURNED,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    FlowValue,
+    Grad,
+    Kind,
+    KnownPath,
+    NodePattern,
+    Rule,
+    Triggers,
 )
-from torchlint.rules.silent.differentiated_losses import differentiated, handed_out
+from torchlint.rules.evidence.shown_code import first_line, in_a_line
+from torchlint.rules.silent.loss_names import LOSS_NAME, is_called_a_loss
 
-_MAKERS = frozenset({"torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable"})
+_MAKERS: Final = ("torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable")
+_FIRST: Final = frozenset({0})
+_FRAMEWORKS: Final = {"training_step": "LightningModule", "compute_loss": "Trainer"}
+"""Methods whose result a framework differentiates, and the end of the name of their class's base."""
+
+
+def _is_attached(value: FlowValue) -> bool:
+    return value.is_attached and value.may(Kind.TENSOR)
+
+
+_CUTS: Final = (
+    NodePattern(methods=frozenset("item detach numpy tolist argmax".split()), at=RECEIVES),
+    NodePattern(ops=frozenset({"attr"}), words=frozenset({"data"})),
+    NodePattern(ops=frozenset({"truth"})),
+    NodePattern(functions=("torch.argmax", "builtins.float", "torch.tensor", "torch.FloatTensor"), at=_FIRST),
+)
+_REVIVED: Final = (
+    NodePattern(functions=_MAKERS, at=_FIRST),
+    NodePattern(methods=frozenset({"requires_grad_"}), at=RECEIVES),
+    NodePattern(ops=frozenset({"inplace"}), words=frozenset({"requires_grad_"})),
+    NodePattern(ops=frozenset({"setter"}), words=frozenset({"requires_grad"}), at=_FIRST),
+)
+_LOST: Final = FlowSpecification(
+    sources=(NodePattern(ops=frozenset({"call", "operation"}), value=_is_attached),),
+    changes=_CUTS,
+    sinks=_REVIVED,
+    is_computed=True,
+)
+_REACHES: Final = replace(
+    _LOST,
+    sources=(
+        NodePattern(
+            ops=frozenset({"call", "param"}), value=lambda value: value.may(Kind.TENSOR) and value.may_require_grad
+        ),
+    ),
+    changes=(),
+    stops=_CUTS,
+)
+_SCALES: Final = NodePattern(methods=frozenset("mean sum to cuda float double half view reshape squeeze clone".split()))
+_DIFFERENTIATED: Final = FlowSpecification(
+    sinks=(
+        NodePattern(methods=frozenset({"backward"}), at=RECEIVES),
+        NodePattern(methods=frozenset({"manual_backward"}), at=_FIRST),
+        NodePattern(functions=("torch.autograd.backward", "torch.autograd.grad"), at=_FIRST),
+    ),
+    ways_out=frozenset({RETURNED}),
+    is_computed=True,
+    computed_by=(
+        replace(_SCALES, at=RECEIVES),
+        NodePattern(methods=frozenset({"scale"}), at=_FIRST),
+        NodePattern(ops=frozenset({"operation"}), beside=lambda value: not value.is_attached),
+    ),
+    vetoes=(NodePattern(ops=frozenset({"attr"}), words=frozenset({"grad"})),),  # a leaf on purpose
+    is_followed_into_calls=False,
+    through_objects=True,
+    through_callers=True,
+)
+_ASKED: Final = replace(_DIFFERENTIATED, changes=_REVIVED[1:])
 
 
 def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -129,7 +191,7 @@ def _is_maker(node: cst.Call, context: FileContext) -> bool:
     if not any(isinstance(each, cst.Name) and each.value == "True" for each in requires):
         return False
     names = context.names(node.func)
-    return bool(names) and names <= _MAKERS
+    return bool(names) and names <= set(_MAKERS)
 
 
 def _revived(
@@ -138,67 +200,84 @@ def _revived(
     place, given = context.python(node), context.python(of)
     if not isinstance(place, ast.expr) or not isinstance(given, ast.expr):
         return
-    used = differentiated(place, given, context, is_new=is_new)  # before the values: few are differentiated
-    handed = handed_out(place, given, context, is_new=is_new) if used is None else None
-    if used is None and handed is None:
+    used = _differentiated(place, given, context, is_new=is_new)
+    if used is None:
         return
     value = context.value(given)
-    keeps_graph = bool(value.grad & Grad.ATTACHED)
-    if used is None and value.kind and not value.may(Kind.TENSOR | Kind.SEQUENCE) and lost_at(given, context) is None:
-        return  # a number that is handed out: it may stand for a sum of no losses
-    is_tested = not is_new and _is_without_graph(place, given, context)
-    if not is_new and not is_tested and value.is_tensor and not value.grad & Grad.DETACHED:
-        return  # it has its graph, and the call does nothing
-    is_lost = loses_its_graph(given, value, context)
-    may_do_nothing = not is_new and not is_tested and isinstance(place, ast.Call) and not is_lost
-    if may_do_nothing and reaches_a_graph(given, context):
-        return  # an assignment to `requires_grad` raises where there is a graph: whoever keeps it has none
-    subject = subject_of(given, context)
-    by_name = not is_lost and not is_loss(given, value, context)
-    is_given = is_given_by_a_loss(subject, context)
-    is_computed = is_given or is_lost or subject is not given
-    is_leaf = value.is_tensor and value.grad == Grad.DETACHED and not is_computed
-    is_called = is_called_a_loss(subject) or is_given
-    if by_name and (is_leaf or context.is_test or not is_called):
-        return
-    keeps_graph = keeps_graph and not is_tested
-    lost = None if keeps_graph and value.is_tensor and not value.grad & Grad.DETACHED else lost_at(given, context)
-    is_certain = value.is_tensor and is_new and not value.grad & Grad.DETACHED
+    is_attached = value.is_tensor and bool(value.grad & Grad.ATTACHED)
+    is_certain = is_new and is_attached and not value.grad & Grad.DETACHED
+    lost = _path_to(_LOST, place, context)
+    if lost is None and not is_certain:
+        if (is_attached and not is_new) or not _is_called_a_loss(given, context) or context.is_test:
+            return
+        may_do_nothing = not is_new and isinstance(node, cst.Call)  # an assignment raises where there is a graph
+        if _is_leaf(given, context) or (may_do_nothing and _path_to(_REACHES, place, context)):
+            return
     if is_certain:
         advice = "keep the graph: drop this"
-    elif lost is not None:
-        advice = f"the graph was lost on line {lost.lineno}: `{first_line(lost, context)}`"
+    elif lost is not None and lost.change is not None:
+        advice = f"the graph was lost on line {lost.change.row}: `{in_a_line(lost.change.node)}`"
     else:
         advice = "drop this, and look above for what cuts the graph if `backward()` raises then"
-    if used is not None:
-        handed = f"line {used.lineno} differentiates it: `{first_line(used, context)}`"
+    by_name = lost is None and not is_certain
+    if by_name and used.way_out and not value.may(Kind.TENSOR | Kind.SEQUENCE):
+        return  # a number that is handed out: it may stand for a sum of no losses
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
         f"no gradient gets past `{first_line(given, context)}`, which is made a new leaf: {advice}",
-        Confidence.POSSIBLE if by_name or used is None else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
+        Confidence.POSSIBLE if by_name or used.way_out else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         (
-            *([f"`{first_line(given, context)}` is a loss, by its name"] if by_name or used is None else []),
-            handed or "",
+            *([f"`{first_line(given, context)}` is a loss, by its name"] if by_name else []),
+            _spelled(used.sink, "is returned to what differentiates it" if used.way_out else "differentiates it"),
         ),
         None if is_new else _fix(node, context),
     )
 
 
-def _is_without_graph(place: ast.expr, given: ast.expr, context: FileContext) -> bool:
-    """Whether a test around says that a value requires no gradient: ``if not loss.requires_grad:``."""
-    asked = f"{ast.unparse(given)}.requires_grad"
-    below: ast.AST = place
-    for above in context.ancestors(place):
-        if isinstance(above, ast.If) and below in above.body:
-            match above.test:
-                case ast.UnaryOp(op=ast.Not(), operand=tested):
-                    return ast.unparse(tested) == asked
-                case ast.Compare(left=tested, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=False)]):
-                    return ast.unparse(tested) == asked
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
-            return False
-        below = above
-    return False
+def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is_new: bool) -> KnownPath | None:
+    """Return how the new leaf, or what it is scaled to, comes to what differentiates it."""
+    handed = None
+    for path in context.paths_from(_DIFFERENTIATED if is_new else _ASKED, place if is_new else given):
+        if not is_new and (path.change is None or path.change.node is not place):
+            continue
+        if not path.way_out:
+            return path
+        function = context.function_around(path.sink.node) if context.holds(path.sink.node) else None
+        owner = context.parent(function) if function is not None else None
+        word = getattr(function, "name", "")
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        bases = [ast.unparse(each) for each in owner.bases] if word in _FRAMEWORKS else []
+        is_of_loss = word in ("forward", "__call__") and LOSS_NAME.search(owner.name) is not None
+        if is_of_loss or any(each.endswith(_FRAMEWORKS[word]) for each in bases):
+            handed = path
+    return handed
+
+
+def _path_to(specification: FlowSpecification, place: ast.expr, context: FileContext) -> KnownPath | None:
+    """Return a way from what has a graph to what is made a new leaf."""
+    paths = context.paths_in(specification, context.function_around(place) or context.tree)
+    return next((each for each in paths if each.sink.node is place and each.source.node is not place), None)
+
+
+def _is_leaf(given: ast.expr, context: FileContext) -> bool:
+    """Whether a value was made by a factory, or is a number that is written out."""
+    value = context.value(given)
+    return isinstance(given, ast.Constant | ast.List) or (value.is_tensor and value.grad == Grad.DETACHED)
+
+
+def _is_called_a_loss(given: ast.expr, context: FileContext) -> bool:
+    """Whether a value is a loss by its name, or by that of the function or class which hands it out."""
+    around = context.function_around(given)
+    owner = context.parent(around) if around is not None else None
+    named = [each.name for each in (around, owner) if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    made = context.parent(context.parent(given) or given)
+    bound = made.targets if isinstance(made, ast.Assign) else []
+    return any(LOSS_NAME.search(each) for each in named) or any(map(is_called_a_loss, (*context.within(given), *bound)))
+
+
+def _spelled(place: FlowPlace, said: str) -> str:
+    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
 
 
 def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:

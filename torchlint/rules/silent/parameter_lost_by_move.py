@@ -85,99 +85,146 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.leaf_changes import CASTS, MOVES, does_nothing, is_sure
-from torchlint.rules.evidence.lost_leaves import LostLeaf, lost_leaf
+from torchlint.rules.api import (
+    RECEIVES,
+    Device,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    Kind,
+    KnownPath,
+    Mode,
+    NodePattern,
+    Rule,
+    Triggers,
+)
 from torchlint.rules.evidence.primaries import is_primary
-from torchlint.rules.evidence.shown_code import brief, in_a_line
+from torchlint.rules.evidence.shown_code import in_a_line
 
 _LEAVES = tuple(
     "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "
     "zeros_like".split()
 )
 """Functions that may be told to make a leaf."""
+_MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
+_CASTS = frozenset({"half", "double", "bfloat16", "float"})
+_REMAKING = frozenset(
+    "unsqueeze squeeze view reshape flatten expand repeat transpose permute t clone mul div add sub pow exp log sqrt "
+    "abs neg sigmoid tanh softmax clamp".split()
+)
+"""Methods that give another tensor of a leaf, whatever that holds."""
+
+_CHANGES: Final = (
+    NodePattern(methods=_MOVES | _CASTS, at=RECEIVES, is_conversion=True),
+    NodePattern(methods=_REMAKING, at=RECEIVES),
+    NodePattern(ops=frozenset({"operation"}), value=lambda value: value.may(Kind.TENSOR)),
+)
+_LOST_PARAMETER: Final = FlowSpecification(
+    changes=_CHANGES,
+    computed_by=(*_CHANGES, NodePattern(methods=_MOVES | _CASTS, at=RECEIVES)),
+    stops=(
+        NodePattern(functions=("torch.nn.Parameter*",)),
+        NodePattern(methods=frozenset({"detach"}), at=RECEIVES),
+        NodePattern(ops=frozenset({"attr"}), words=frozenset({"data", "grad"})),
+    ),
+    sinks=(NodePattern(functions=("torch.optim.[A-Z]*",), at=frozenset({0, "params"})),),
+    keeper=lambda value: value.must(Kind.MODULE),
+    through_callers=True,
+)
+_KEPT_PARAMETER: Final = replace(_LOST_PARAMETER, changes=(), stops=(*_LOST_PARAMETER.stops, *_CHANGES), sinks=())
+_LOST_LEAF: Final = replace(_LOST_PARAMETER, keeper=None)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a leaf that is moved, cast or computed with before a module or an optimizer keeps it."""
     if context.spells(node.func, "Parameter"):
-        if context.names(node.func) == {"torch.nn.Parameter"} and (wrapped := _wrapped(node)) is not None:
-            yield from _parameter(node, wrapped, context)
-    elif _asks_for_gradient(node):
-        yield from _leaf(node, context)
+        wrapped = _wrapped(node)
+        if wrapped is None or context.names(node.func) != {"torch.nn.Parameter"}:
+            return
+        lost = _lost(node, _LOST_PARAMETER, context)
+        stored = {each.sink.node for each in lost if each.way_out}
+        plain = context.paths_from(_KEPT_PARAMETER, node) if stored else ()
+        is_kept = any(each.sink.node not in stored for each in plain)
+        path = next((each for each in lost if not (each.way_out and is_kept)), None)
+        if path is not None:
+            yield _told(node, path, context, wrapped)
+    elif _asks_for_gradient(node) and context.value(node).is_tensor:
+        for path in _lost(node, _LOST_LEAF, context)[:1]:
+            yield _told(node, path, context, None)
 
 
-def _parameter(node: cst.Call, wrapped: cst.Arg, context: FileContext) -> Iterator[Draft]:
-    """Report ``nn.Parameter(...)`` of which a module keeps another tensor."""
-    data = context.python(wrapped.value)
-    if not isinstance(data, ast.expr):
-        return
-    chain = list(_chain(node, context))
-    if not chain or not _is_kept(chain[-1], context):
-        leaf = context.python(node)
-        lost = lost_leaf(leaf, data, context, is_parameter=True) if isinstance(leaf, ast.Call) else None
-        if lost is not None:
-            yield _lost(node, lost)
-        return
-    effective = [each for each in chain if not _changes_nothing(each, data, context)]
-    if not effective:
-        return
-    attribute = cst.ensure_type(effective[0].func, cst.Attribute)
-    method = attribute.attr.value
-    sure = is_sure(method, data, context)
-    yield Draft(
-        attribute.attr,
-        f"`.{method}()` of an `nn.Parameter` {'gives' if sure else 'may give'} a plain tensor, which the module "
-        f"does not register: {'move' if method in MOVES else 'cast'} before wrapping",
-        Confidence.CERTAIN if sure else Confidence.LIKELY,
-        (f"`{brief(attribute.value, context)}` is made a parameter here, line {context.row(node)}",),
-        _fix(node, wrapped, chain[-1], context),
-    )
+def _lost(node: cst.Call, specification: FlowSpecification, context: FileContext) -> list[KnownPath]:
+    """Return the ways on which something else than a leaf is kept; where nothing is recorded, it is another leaf."""
+    return [
+        each
+        for each in context.paths_from(specification, node)
+        if each.is_sure and each.change is not None and _is_recorded(each.change, context)
+    ]
 
 
-def _changes_nothing(call: cst.Call, data: ast.expr, context: FileContext) -> bool:
-    node = context.python(call)
-    return isinstance(node, ast.Call) and does_nothing(node, _method(call), data, context)
+def _is_recorded(change: FlowPlace, context: FileContext) -> bool:
+    return bool(change.path) or context.mode(change.node) != Mode.OFF
 
 
-def _method(call: cst.Call) -> str:
-    return cst.ensure_type(call.func, cst.Attribute).attr.value
-
-
-def _leaf(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a tensor that is made to be trained, and of which an optimizer is given another one."""
-    leaf = context.python(node)
-    if not isinstance(leaf, ast.Call) or not context.value(leaf).is_tensor:
-        return
-    is_asked = isinstance(leaf.func, ast.Attribute) and leaf.func.attr == "requires_grad_"
-    data = leaf.func.value if is_asked and isinstance(leaf.func, ast.Attribute) else leaf
-    lost = lost_leaf(leaf, data, context, is_parameter=False)
-    if lost is not None:
-        yield _lost(node, lost)
-
-
-def _lost(node: cst.Call, lost: LostLeaf) -> Draft:
+def _told(node: cst.Call, path: KnownPath, context: FileContext, wrapped: cst.Arg | None) -> Draft:
     """Say what makes another tensor of a leaf, and who keeps that."""
-    what = f"`.{lost.method}()` of a leaf" if lost.method is not None else "arithmetic with a leaf"
-    gives = "gives" if lost.is_sure else "may give"
-    if lost.is_given_to_optimizer:
+    assert path.change is not None
+    change = path.change.node
+    method = change.func.attr if isinstance(change, ast.Call) and isinstance(change.func, ast.Attribute) else None
+    is_sure = not path.change.path and _makes_another(change, context)
+    gives = "gives" if is_sure else "may give"
+    what = f"`.{method}()` of a leaf" if method is not None else "arithmetic with a leaf"
+    chain = list(_chain(node, context)) if wrapped is not None else []
+    at = next((each for each in chain if context.python(each) is change), None)
+    if at is not None and path.sink.node not in _targets(chain[-1], context):
+        at = None
+    if not path.way_out:
         message = f"{what} {gives} a tensor that is no leaf, which the optimizer refuses: ask for the gradient last"
     else:
-        message = f"{what} {gives} a plain tensor, which the module does not register: wrap it last"
+        what = f"`.{method}()` of an `nn.Parameter`" if at is not None else what
+        advice = ("move" if method in _MOVES else "cast") + " before wrapping" if at is not None else "wrap it last"
+        message = f"{what} {gives} a plain tensor, which the module does not register: {advice}"
+    anchor = at.func if at is not None else node.func
     return Draft(
-        node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+        anchor.attr if isinstance(anchor, cst.Attribute) else anchor,
         message,
-        Confidence.CERTAIN if lost.is_sure else Confidence.LIKELY,
-        (
-            f"`{in_a_line(lost.step)}` is no leaf, line {lost.step.lineno}",
-            lost.file.located(f"`{in_a_line(lost.kept)}` keeps it, line {lost.kept.lineno}"),
-        ),
+        Confidence.CERTAIN if is_sure else Confidence.LIKELY,
+        (_spelled(path.change, "is no leaf"), _spelled(path.sink, "keeps it")),
+        _fix(node, wrapped, chain[-1], context) if at is not None and wrapped is not None else None,
     )
+
+
+def _targets(value: cst.Call, context: FileContext) -> list[ast.AST | None]:
+    """Return what a statement binds to a value."""
+    match context.parent(value):
+        case cst.Assign(targets=targets):
+            return [context.python(each.target) for each in targets]
+        case cst.AnnAssign(target=target):
+            return [context.python(target)]
+    return []
+
+
+def _spelled(place: FlowPlace, said: str) -> str:
+    assert isinstance(place.node, ast.expr)
+    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
+
+
+def _makes_another(change: ast.AST, context: FileContext) -> bool:
+    """Whether a change makes a new tensor beyond doubt: from a host that is known, to another dtype, by arithmetic."""
+    match change:
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _CASTS:
+            return context.value(inner).exact is not None
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _MOVES:
+            return context.value(inner).device == Device.HOST and context.value(change).device == Device.ACCELERATOR
+    return True
 
 
 def _asks_for_gradient(node: cst.Call) -> bool:
@@ -211,26 +258,12 @@ def _chain(node: cst.Call, context: FileContext) -> Iterator[cst.Call]:
         call = context.parent(attribute)
         if not isinstance(call, cst.Call) or call.func is not attribute:
             return
-        if attribute.attr.value not in MOVES and attribute.attr.value not in CASTS:
+        if attribute.attr.value not in _MOVES | _CASTS:
             return
         if attribute.attr.value == "type" and not call.args:
             return
         yield call
         inner = call
-
-
-def _is_kept(last: cst.Call, context: FileContext) -> bool:
-    """Whether a module keeps a value by an attribute: ``self.w = ...`` in a class of modules, or ``net.w = ...``."""
-    match context.parent(last):
-        case cst.Assign(targets=targets):
-            return any(_is_of_a_module(each.target, context) for each in targets)
-        case cst.AnnAssign(target=target):
-            return _is_of_a_module(target, context)
-    return False
-
-
-def _is_of_a_module(target: cst.BaseExpression, context: FileContext) -> bool:
-    return isinstance(target, cst.Attribute) and context.value(target.value).must(Kind.MODULE)
 
 
 def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext) -> Fix | None:

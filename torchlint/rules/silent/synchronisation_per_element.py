@@ -5,7 +5,7 @@
 Flags `.item()`, `int()` and `float()` of each element of one tensor that may be on an accelerator: in a comprehension
 or a loop over it (`[t.item() for t in scores]`), in a loop that counts through it (`scores[i].item()`), and in
 `map(int, labels)`; also where the element is converted first (`t.long().item()`). Possible is what is a tensor by its
-use alone: `sizes[i].item()`, `labels.view(-1)`.
+use alone: `sizes[i].item()`.
 
 It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes from a module that
 may be moved, by what its `forward` is given or by its parameters, or from a network that its class keeps and moves
@@ -81,28 +81,49 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import HAS_ONE_DIMENSION
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import SCOPES, Draft, Dtype, FileContext, Loop, Rule, Triggers, remembered
+from torchlint.rules.api import (
+    RECEIVES,
+    SCOPES,
+    Draft,
+    Dtype,
+    FileContext,
+    FlowSpecification,
+    Kind,
+    Loop,
+    NodePattern,
+    Rule,
+    Triggers,
+)
 from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_methods
-from torchlint.rules.evidence.local_bindings import bindings_of
 from torchlint.rules.evidence.primaries import is_primary
 from torchlint.rules.evidence.shown_code import brief
 from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
 from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.silent.computed_losses import is_called_a_loss
+from torchlint.rules.silent.loss_names import is_called_a_loss
 
 _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
 _SAME_ELEMENT = frozenset("long int float double bool half detach cpu clone round abs sigmoid exp squeeze".split())
 """Methods that give one element of one element: the host waits for that as it does for the other."""
-_OF_TENSORS = frozenset("cuda to view flatten squeeze unsqueeze reshape argmax softmax sigmoid generate".split())
-"""Methods that give one tensor, or of a dict of tensors, whose keys have no ``.item()``, the dict itself."""
-_DEEPEST = 3
 _LAST = (ast.Return, ast.Raise, ast.Break)
+_READING: Final = FlowSpecification(
+    changes=(
+        NodePattern(ops=frozenset({"element"})),
+        NodePattern(ops=frozenset({"index"}), at=frozenset({0})),
+    ),
+    sinks=(
+        NodePattern(methods=frozenset({"item"}), at=RECEIVES),
+        NodePattern(functions=tuple(f"builtins.{each}" for each in _CASTS), at=frozenset({0})),
+    ),
+    is_computed=True,
+    computed_by=(NodePattern(methods=_SAME_ELEMENT, at=RECEIVES),),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +134,6 @@ class Site:
     loop: ast.AST
     """The loop; of a comprehension, its clause."""
     place: Place
-    is_known: bool
-    """Whether it is a tensor by what is known of it, and not by what is done with it alone."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -123,15 +142,16 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if not isinstance(call, ast.Call) or not context.works_with_torch or context.is_test:
         return
     site = _site(call, context)
-    if site is None or _is_repeated(call, site, context):
+    if site is None:
         return
-    code = _shown(site.tensor)
     word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    spelled = "map" if isinstance(site.loop, ast.Call) else f"{'.' * (word is not node.func)}{_word(call)}()"
+    code = " ".join(ast.unparse(site.tensor).split())
+    spelled = f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else f"{ast.unparse(call.func)}()"
     yield Draft(
         word,
-        f"`{spelled}` waits for the accelerator once for each element of `{code}`: one `.tolist()` waits once",
-        site.place.confidence(context) if site.is_known else Confidence.POSSIBLE,
+        f"`{'map' if isinstance(site.loop, ast.Call) else spelled}` waits for the accelerator once for each element of "
+        f"`{code if len(code) <= 40 else '...'}`: one `.tolist()` waits once",
+        site.place.confidence(context) if context.value(site.tensor).is_tensor else Confidence.POSSIBLE,
         site.place.why,
         _fix(node, site, context),
     )
@@ -153,158 +173,76 @@ def _is_reading(node: cst.Call) -> bool:
     return False
 
 
-def _read(call: ast.Call) -> ast.expr | None:
-    """Return the element that a call reads, before it is converted: ``t`` of ``t.long().item()``."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=read, attr="item"), args=[], keywords=[]):
-            return _unconverted(read)
-        case ast.Call(func=ast.Name(id="int" | "float"), args=[read], keywords=[]):
-            return _unconverted(read)
-    return None
-
-
-def _unconverted(read: ast.expr) -> ast.expr:
-    while True:
-        match read:
-            case ast.Call(func=ast.Attribute(value=inner, attr=word), args=[], keywords=[]) if word in _SAME_ELEMENT:
-                read = inner
-            case ast.Attribute(value=inner, attr="data"):
-                read = inner
-            case _:
-                return read
-
-
-def _word(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
-
-
-@remembered
 def _site(call: ast.Call, context: FileContext) -> Site | None:
     """Return what is wrong with a call; None for nothing."""
-    read = _read(call)
     if isinstance(call.func, ast.Name) and not context.names(call.func) <= {f"builtins.{call.func.id}"}:
         return None
-    found: tuple[ast.expr, ast.AST] | None = None
-    match read:
-        case ast.Name():
-            found = _walked(read, context)
-        case ast.Subscript(value=tensor, slice=index):
-            found = _counted(tensor, index, context)
-        case None if len(call.args) == 2:
-            found = call.args[1], call
-    place = place_by_methods(found[0], context) if found is not None else None
-    if found is None or place is None:
-        return None
-    is_known = context.value(found[0]).is_tensor
-    if not is_known and not _is_used_as_tensor(call, read, found[0], context):
-        return None
-    if is_building(call, context) or _happens_once(call, found[1], context):
-        return None
-    return Site(*found, place, is_known)
-
-
-def _is_used_as_tensor(call: ast.Call, read: ast.expr | None, whole: ast.expr, context: FileContext) -> bool:
-    """Whether what is done with a value, of which only the place is known, is done with tensors alone.
-
-    A list of separate scalars has an ``.item()`` for each of its elements, too, and a module may give one.
-    """
-    if _is_shown_as_tensor(whole, context, _DEEPEST):
-        return True
-    if not isinstance(read, ast.Subscript):
-        return False
-    is_item = isinstance(call.func, ast.Attribute) and not is_called_a_loss(whole)
-    return is_item or isinstance(read.slice, ast.Tuple)
-
-
-def _is_shown_as_tensor(node: ast.expr, context: FileContext, depth: int) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr=word), keywords=keywords):
-            return word in _OF_TENSORS or any(each.arg == "dim" for each in keywords)
-        case ast.Subscript(slice=ast.Tuple()):
-            return True
-        case ast.Subscript(value=inner):
-            return _is_shown_as_tensor(inner, context, depth)
-        case ast.Name() if depth:
-            bound = bindings_of(node, context)
-            shown = (each.depth == 0 and _is_shown_as_tensor(each.value, context, depth - 1) for each in bound)
-            return bool(bound) and all(shown)
-    return False
-
-
-def _walked(name: ast.Name, context: FileContext) -> tuple[ast.expr, ast.AST] | None:
-    """Return what a name is an element of, and the loop that walks over it."""
-    loop = _loop_of(name, context)
-    if not isinstance(loop, ast.For | ast.comprehension):
-        return None
-    source = _element_of(name.id, loop.target, loop.iter, context)
-    return (source, loop) if source is not None else None
-
-
-def _element_of(word: str, target: ast.expr, source: ast.expr, context: FileContext) -> ast.expr | None:
-    """Return what a name in a loop's target takes the elements of, ``enumerate`` and ``zip`` seen through."""
-    match target, source:
-        case ast.Name(id=found), _:
-            return source if found == word else None
-        case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Name(id="enumerate") as function, args=[walked, *_]):
-            is_builtin = context.names(function) == {"builtins.enumerate"}
-            return _element_of(word, inner, walked, context) if is_builtin else None
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip") as function, args=sources):
-            if context.names(function) != {"builtins.zip"} or len(targets) != len(sources):
-                return None
-            pairs = zip(targets, sources, strict=True)
-            walked_over = (_element_of(word, *each, context) for each in pairs)
-            return next((each for each in walked_over if each is not None), None)
+    if isinstance(call.func, ast.Name) and call.func.id == "map":
+        found = _place(call.args[1], call, context)
+        return Site(call.args[1], call, found) if found is not None else None
+    for loop in _loops_around(call, context):
+        for tensor, names in _walked(call, loop, context):
+            place = _place(tensor, call, context) if names & _names(call, context) else None
+            if place is None or not _reads_each(call, tensor, names, loop, context):
+                continue
+            return None if _happens_once(call, loop, context) else Site(tensor, loop, place)
     return None
 
 
-def _counted(tensor: ast.expr, index: ast.expr, context: FileContext) -> tuple[ast.expr, ast.AST] | None:
-    """Return the tensor of ``x[i]``, and the loop that ``i`` counts; the tensor must stay the same in it."""
-    names = (each for each in context.within(index) if isinstance(each, ast.Name))
-    loop = next((each for each in (_loop_of(name, context) for name in names) if each is not None), None)
-    if loop is None:
-        return None
-    root = tensor
-    while isinstance(root, ast.Attribute | ast.Subscript):
-        root = root.value
-    body = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
-    if not isinstance(root, ast.Name) or body is None or any(_stores(each, root.id) for each in context.within(body)):
-        return None
-    return tensor, loop
+def _names(node: ast.AST, context: FileContext) -> set[str]:
+    return {each.id for each in context.within(node) if isinstance(each, ast.Name)}
 
 
-def _stores(node: ast.AST, word: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == word and isinstance(node.ctx, ast.Store)
+def _place(node: ast.expr, call: ast.Call, context: FileContext) -> Place | None:
+    """Return why a tensor may be on an accelerator: not while its module is made."""
+    value = context.value(node)
+    is_item = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
+    is_used = is_item and not is_called_a_loss(node)  # a list of losses has an ``item()`` for each, too
+    is_one = value.is_tensor or (value.may(Kind.TENSOR) and (is_used or not value.may(Kind.SEQUENCE)))
+    return place_by_methods(node, context) if is_one and not is_building(node, context) else None
 
 
-def _loop_of(name: ast.Name, context: FileContext) -> ast.AST | None:
-    """Return the innermost loop around a name that gives it its value."""
-    below: ast.AST = name
-    for above in context.ancestors(name):
+def _loops_around(call: ast.Call, context: FileContext) -> Iterator[ast.For | ast.comprehension]:
+    """Yield the loops around a call, innermost first."""
+    below: ast.AST = call
+    for above in context.ancestors(call):
         clauses: list[ast.comprehension] = getattr(above, "generators", [])
-        for each in reversed(clauses):
-            if below is not each and _binds(each.target, name.id, context):
-                return each
-        if isinstance(above, ast.For) and below is not above.iter and _binds(above.target, name.id, context):
-            return None if _is_bound_before(name, above, context) else above
+        yield from (each for each in reversed(clauses) if below is not each)
+        if isinstance(above, ast.For) and below is not above.iter:
+            yield above
         if isinstance(above, SCOPES):
-            return None
+            return
         below = above
-    return None
 
 
-def _binds(target: ast.expr, word: str, context: FileContext) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == word for each in context.within(target))
+def _walked(
+    call: ast.Call, loop: ast.For | ast.comprehension, context: FileContext
+) -> Iterator[tuple[ast.expr, set[str]]]:
+    """Yield what a loop takes one element of after the other, and the names by which an element is known."""
+    numbers = _names(loop.target, context)
+    around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
+    names = context.inside(around, ast.Name) if around is not None else []
+    bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}  # to another tensor in each round
+    for each in context.inside(call, ast.Subscript):
+        if numbers & _names(each.slice, context) and not bound & _names(each.value, context):
+            yield each.value, numbers
+    match loop.target, loop.iter:
+        case ast.Tuple(elts=[_, element]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
+            yield source, _names(element, context)
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+            for target, source in zip(targets, sources, strict=False):
+                yield source, _names(target, context)
+        case _:
+            yield loop.iter, numbers
 
 
-def _is_bound_before(name: ast.Name, loop: ast.For, context: FileContext) -> bool:
-    """Whether the loop's body binds a name again before it is read: ``i = int(i)`` binds it behind that."""
-    around = set(context.ancestors(name))
-    for each in context.inside(loop, ast.Name):
-        if each.id != name.id or not isinstance(each.ctx, ast.Store) or each in context.within(loop.target):
-            continue
-        if each.lineno <= name.lineno and context.parent(each) not in around:
-            return True
-    return False
+def _reads_each(call: ast.Call, tensor: ast.expr, names: set[str], loop: ast.AST, context: FileContext) -> bool:
+    """Whether a call reads elements of a tensor, and none above it does so in the same loop."""
+    around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
+    readings = [each.sink.node for each in context.paths_from(_READING, tensor)]
+    calls = context.inside(around, ast.Call) if around is not None else []
+    inside = [each for each in calls if each in readings and names & _names(each, context)]
+    return bool(inside) and min(inside, key=lambda each: (each.lineno, each.col_offset)) is call
 
 
 def _happens_once(call: ast.Call, loop: ast.AST, context: FileContext) -> bool:
@@ -321,25 +259,6 @@ def _happens_once(call: ast.Call, loop: ast.AST, context: FileContext) -> bool:
                 return True
         below = above
     return False
-
-
-def _is_repeated(call: ast.Call, site: Site, context: FileContext) -> bool:
-    """Whether the loop reads an element of the same tensor above this one."""
-    around = context.parent(site.loop) if isinstance(site.loop, ast.comprehension) else site.loop
-    code = ast.unparse(site.tensor)
-    for each in context.inside(around, ast.Call) if around is not None else ():
-        if (each.lineno, each.col_offset) >= (call.lineno, call.col_offset) or each is call:
-            continue
-        if _read(each) is None or (other := _site(each, context)) is None:
-            continue
-        if other.loop is site.loop and ast.unparse(other.tensor) == code:
-            return True
-    return False
-
-
-def _shown(tensor: ast.expr) -> str:
-    code = " ".join(ast.unparse(tensor).split())
-    return code if len(code) <= 40 else "..."
 
 
 # ---------------------------------------------------------------------- the repair

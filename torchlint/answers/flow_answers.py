@@ -1,0 +1,34 @@
+"""How a path of the forward queries is told: places of the syntax, of other files with their path."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from torchlint.facts.known_paths import FlowPlace, KnownPath
+from torchlint.flow.answers import YES
+
+if TYPE_CHECKING:
+    from torchlint.flow.flow_paths import FlowPath
+    from torchlint.semantic.graph import Node, Span
+    from torchlint.semantic.module_graph import ModuleGraph
+
+
+def told_path(path: FlowPath, home: ModuleGraph, spelled: Callable[[str], str]) -> KnownPath:
+    """Tell a path to who asks from a file; ``spelled`` gives the path of another one as the user knows it."""
+
+    def place(node: Node, at: Span | None) -> FlowPlace:
+        file = node.fn.file
+        found = at if isinstance(at, ast.AST) else node.fn.tree or file.tree
+        return FlowPlace(found, "" if file is home else spelled(file.path))
+
+    leaving = path.leaving
+    return KnownPath(
+        path.answer.answer == YES,
+        place(path.source, path.source.at),
+        place(path.sink if leaving is None else leaving.position.node, path.place),
+        place(path.change, path.change.at) if path.change is not None else None,
+        place(path.written, path.written.at) if path.written is not None else None,
+        leaving.way if leaving is not None else "",
+    )

@@ -1,0 +1,119 @@
+"""What a rule looks for, as data: where a value comes from, what changes it on the way, where it must not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+
+class FlowValue(Protocol):
+    """What the tests of a specification may ask of a value on its way; the kinds are those of :class:`Kind`."""
+
+    def must(self, kind: int) -> bool:
+        """Whether the value is of one of these kinds beyond doubt."""
+
+    def may(self, kind: int) -> bool:
+        """Whether the value may be of one of these kinds."""
+
+    @property
+    def may_require_grad(self) -> bool:
+        """Whether a tensor here may require grad."""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether something says that a tensor here requires grad."""
+
+    @property
+    def may_be_on_accelerator(self) -> bool:
+        """Whether a tensor here may be on an accelerator."""
+
+
+Test = Callable[[FlowValue], bool]
+NOWHERE: Final[frozenset[str]] = frozenset()
+RECEIVER: Final = "the object of the method"
+"""A place of a value in a call beside positions and keywords."""
+RECEIVES: Final[frozenset[int | str]] = frozenset({RECEIVER})
+
+RETURNED: Final = "returned"
+YIELDED: Final = "yielded"
+STORED: Final = "stored"
+"""Kept in an object, or in a container, that others have."""
+BOUND: Final = "global"
+"""A variable of the module is bound to it."""
+CAPTURED: Final = "captured"
+"""A function that is written inside reads it."""
+PASSED: Final = "passed"
+"""Handed to a call of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern:
+    """Nodes of one sort. All that is said has to hold; of ``functions`` and ``methods`` one is enough."""
+
+    ops: frozenset[str] = frozenset({"call"})
+    """Operations of the graph."""
+    functions: tuple[str, ...] = ()
+    """Dotted names of library functions and classes, with ``*`` for any word: ``math.*``."""
+    methods: frozenset[str] = NOWHERE
+    """Words of methods, whatever the object."""
+    words: frozenset[str] = NOWHERE
+    """The operator, attribute or method that the node holds, where it is no call."""
+    given: frozenset[str] = NOWHERE
+    """Keywords that the call has."""
+    without: frozenset[str] = NOWHERE
+    """Keywords that it has not."""
+    at: frozenset[int | str] | None = None
+    """Where the value goes in: positions, keywords, RECEIVER; None for anywhere."""
+    value: Test | None = None
+    """What the value is: of a source its own, else the one that goes in."""
+    owner: Test | None = None
+    """What the object of the method is."""
+    beside: Test | None = None
+    """What another of the operands or arguments is, or of the members of the list that is handed over."""
+    of_source_object: bool = False
+    """Whether it is a method of the object of whose method the source is the result."""
+    in_loop: bool = False
+    """Whether it stands in a loop of its function."""
+    is_conversion: bool = False
+    """Whether the result is of another dtype, or on another device, than the value as far as that is known."""
+
+
+REQUIRED: Final = "required"
+SEEN: Final = "seen"
+EXCLUDED: Final = "excluded"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSpecification:
+    """A source reaches a sink, and something changes it on the way."""
+
+    sources: tuple[NodePattern, ...] = ()
+    sinks: tuple[NodePattern, ...] = ()
+    ways_out: frozenset[str] = NOWHERE
+    """Ways of leaving the function that are sinks, too."""
+    keeper: Test | None = None
+    """What an object is of which an attribute is a sink, too, that is set to the value."""
+    changes: tuple[NodePattern, ...] = ()
+    """The way has to lead through one of these; where there are none it need not."""
+    stops: tuple[NodePattern, ...] = ()
+    """What ends the flow: sanitisers."""
+    vetoes: tuple[NodePattern, ...] = ()
+    """What says, when it happens to the value itself, that it is meant so wherever it goes."""
+    computed_by: tuple[NodePattern, ...] | None = None
+    """What alone may compute something that counts as the value, where not all does."""
+    is_computed: bool = False
+    """Whether what is computed from the value counts as the value; else only what may share its memory does."""
+    is_held: bool = False
+    """Whether the source is a container, of whose members the question is."""
+    writes: str | None = None
+    """Whether the memory of the source has to be written in the meantime (REQUIRED, or SEEN where a function of which
+    nothing is known does not count), or must not be (EXCLUDED)."""
+    is_kept_if_better: bool = False
+    """Whether what a method keeps only where a comparison tells the better from the worse counts as written, too."""
+    is_followed_into_calls: bool = True
+    """Whether the value is followed into functions of the project that it is handed to."""
+    through_objects: bool = False
+    """Whether the value is followed from an attribute of an object to where other methods read it."""
+    through_callers: bool = False
+    """Whether what the function of the source returns is followed in the functions that call it."""
