@@ -122,6 +122,9 @@ class Question:
         for each in () if self._is_inner else self._evaluators:
             each.is_asked = False
         is_given_up = kind is not None and issubclass(kind, BudgetError | RecursionError)
+        if kind is not None and issubclass(kind, RecursionError):
+            for each in self._evaluators:
+                each.remember_depth()
         if kind is not None:
             self._evaluators[0].oracles.forget_partial()
         return is_given_up and not self._is_inner
@@ -170,6 +173,11 @@ class Evaluator:
         """Let go of the values that rest on something: see :attr:`Program.touched`."""
         self._done = {key: found for key, found in self._done.items() if not found[1] & bit}
         self._too_deep.clear()
+
+    def remember_depth(self) -> None:
+        """Keep how many values waited for each of those that are being computed, which lead too deep."""
+        for each, active in self._active.items():
+            self._too_deep[each] = min(active.index, self._too_deep.get(each, _INFINITE))
 
     def forget_partial(self) -> None:
         """Let go of what was being computed when a question was given up."""
@@ -235,8 +243,7 @@ class Evaluator:
             self._too_deep.update(dict.fromkeys(spent, 0))
             raise BudgetError
         if index > _MOST_ACTIVE or index >= self._too_deep.get(key, _INFINITE):
-            for each, active in self._active.items():
-                self._too_deep[each] = min(active.index, self._too_deep.get(each, _INFINITE))
+            self.remember_depth()
             raise BudgetError
         outer, mark, program = self._low, len(self._trail), self.program
         touched_before, program.touched = program.touched, node.fn.file.bit
