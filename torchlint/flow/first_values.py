@@ -401,12 +401,16 @@ def _parts_of(
 ) -> frozenset[Node]:
     """Return what may be some objects, a part of them, or a container that holds one; of the own object one word."""
     found = set(starts)
-    for _ in range(2):  # a loop's head stands before what it joins
-        for each in lower(fn).nodes:
+    found.update(each for each in lower(fn).calls if each.arguments.spelled == "super")
+    todo, users = list(found), turned_edges(fn).users
+    while todo:
+        near = users.get(todo.pop(), ())
+        for each in (*near, *(call for method in near if method.op == g.ATTR for call in users.get(method, ()))):
             is_own = word != _ANY and each.op == g.ATTR and _is_object(each.ins[0])
             is_other = is_own and each.data not in (word, *_STORES)
             if each not in found and not is_other and _is_part(knowledge, each, found):
                 found.add(each)
+                todo.append(each)
     return frozenset(found)
 
 
@@ -416,8 +420,6 @@ def _is_part(knowledge: CallKnowledge, node: Node, parts: set[Node]) -> bool:
         if function.op == g.ATTR and function.ins[0] in parts:
             return function.data in _GIVING
         names = [each.name for each in knowledge.value(function).references if isinstance(each, LibraryRef)]
-        if names == ["builtins.super"]:
-            return True
         return any(each in parts for each in node.arguments.all()) and all(
             name.startswith(("torch.nn.", *_OF_PYTHON)) or name.removeprefix("builtins.") in _HANDING_ON
             for name in names or [""]
