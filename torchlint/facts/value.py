@@ -124,16 +124,10 @@ class Reason:
     after: Reason | None = None
     weak: bool = False
     """Whether this step rests on a name or on another function's text, not on this function's own."""
-    aside: bool = False
-    """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
     named: bool = False
     """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
     of_module: bool = False
     """Whether it is a parameter, or what a module computes: a graph comes of it where callers leave grad mode on."""
-    perhaps_frozen: bool = False
-    """Whether the module that computes it may have been frozen, as a whole or on some way to it."""
-    unknown_device: bool = False
-    """Whether nothing is known of the device that decides: it may be the host as well."""
 
     def chain(self) -> Iterator[Reason]:
         """Yield the steps, first cause first."""
@@ -180,8 +174,6 @@ class Value:
     """The join of all members of a container of unknown length."""
     keys: tuple[tuple[str, Value], ...] = ()
     """The members of a dict by constant key, or the fields of a named tuple."""
-    self_value: Value | None = None
-    """For a bound method: the object it is bound to."""
     node: ast.AST | None = None
     """For a lambda or a local function: where it is defined."""
     why_grad: Reason | None = None
@@ -204,11 +196,6 @@ class Value:
     def unknown(self) -> bool:
         """Whether nothing at all is known of the kind."""
         return self.kind == ANY
-
-    @property
-    def vague(self) -> bool:
-        """Whether nothing is known of the kind but that it may not be None: a test of that says no more."""
-        return self.kind | Kind.NONE == ANY
 
     @property
     def may_require_grad(self) -> bool:

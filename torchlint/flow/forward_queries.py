@@ -8,14 +8,10 @@ from torchlint.evaluation.evaluator import Evaluator
 from torchlint.facts.flow_specifications import FlowSpecification
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
-from torchlint.flow.escapes import Escapes
 from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths
-from torchlint.flow.forward_walk import Leaving
-from torchlint.flow.learning import learned_from
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites
-from torchlint.flow.root_meetings import MemoryRoot
 from torchlint.flow.traces import Traces
 from torchlint.semantic.graph import FunctionGraph, Node
 
@@ -30,36 +26,10 @@ class ForwardQueries:
         """Begin with nothing known; ``claims`` says what annotations take the things beside a value for."""
         self._knowledge = CallKnowledge(evaluator)
         self._roots = MemoryRoots(self._knowledge)
-        self._escapes = Escapes(self._knowledge, self._roots)
         self._writes = MemoryWrites(self._knowledge, self._roots)
         self._paths = FlowPaths(self._knowledge, self._roots, self._writes)
         self._traces = Traces(self._knowledge, self._roots, claims or evaluator)
         self._first_values = FirstValues(self._knowledge, self._roots, claims or evaluator)
-        self._learned: dict[Node, FlowAnswer] = {}
-
-    def roots(self, node: Node) -> tuple[MemoryRoot, ...]:
-        """Return where the memory of a value may come from."""
-        return self._roots.roots(node)
-
-    def is_fresh(self, node: Node) -> FlowAnswer:
-        """Whether the memory of a value is made in its function, or by what that calls."""
-        return self._roots.is_fresh(node)
-
-    def may_share(self, one: Node, two: Node) -> FlowAnswer:
-        """Whether two values may lie in the same memory."""
-        return self._roots.may_share(one, two)
-
-    def ways_out(self, node: Node) -> dict[str, Leaving]:
-        """Return the ways on which a value leaves its function, by their word."""
-        return self._escapes.ways_out(node)
-
-    def escapes(self, node: Node) -> FlowAnswer:
-        """Whether others have a value, or what shares its memory, when its function ends."""
-        return self._escapes.escapes(node)
-
-    def written_after(self, node: Node, until: Node | None = None) -> FlowAnswer:
-        """Whether the memory of a value may be written after it was made, and before another node if one is given."""
-        return self._writes.written_after(node, until)
 
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, by its function or by who gets it."""
@@ -72,12 +42,6 @@ class ForwardQueries:
     def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place, since it is new; False where not proven."""
         return self._first_values.has_first_value(node, place, takes)
-
-    def learned_from(self, node: Node) -> FlowAnswer:
-        """Whether a gradient is asked through a value."""
-        if node not in self._learned:
-            self._learned[node] = learned_from(self._knowledge, self._roots, node)
-        return self._learned[node]
 
     def paths(self, specification: FlowSpecification, function: FunctionGraph) -> Iterator[FlowPath]:
         """Yield the paths of a specification that begin in a function."""

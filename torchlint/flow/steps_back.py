@@ -10,11 +10,10 @@ from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.memory_handings import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
+from torchlint.flow.memory_handings import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside, step_of
 from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic import graph as g
-from torchlint.semantic.function_effects import step_of
 from torchlint.semantic.graph import FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.library_rows import canonical
 from torchlint.semantic.graph import (
     ATTR,
     CALL,
@@ -18,6 +18,7 @@ from torchlint.semantic.graph import (
     Node,
     ProcessState,
 )
+from torchlint.syntax.places import leaf
 from torchlint.values.asking import CallSite
 
 

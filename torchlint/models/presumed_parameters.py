@@ -8,7 +8,7 @@ from typing import Final
 
 from torchlint.models.descent import descend
 from torchlint.models.docstring_types import described
-from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.library_rows import canonical
 from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, handed_alone, uses_of
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
@@ -25,6 +25,7 @@ from torchlint.semantic.graph import (
     Node,
 )
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_TEXT, AN_INTEGER, Abstract, join, of_kind, unknown
 from torchlint.values.asking import Asker, Path, Presumption
