@@ -305,7 +305,7 @@ class GraphKnowledge(CheckedFile):
         return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
 
     def _is_taken(self, word: str) -> bool:
-        return self.other_texts.takes(word, by_star=True) is not None
+        return self.other_texts.takes(word) is not None
 
     @_noted
     def leaves_trace(self, node: ast.expr) -> FlowFact:
@@ -467,7 +467,5 @@ class GraphKnowledge(CheckedFile):
                     at,
                     found,
                     weak=each.fn is not node.fn,
-                    named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-                    of_module=axis == reasons.GRAD and bool(evidence & a.ATTACHED),
                 )
         return found

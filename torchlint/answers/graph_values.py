@@ -65,7 +65,6 @@ class GraphValue(Value):
         put(self, "instance", frozenset(name for each in said.references if (name := _class_name(each))))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
         put(self, "const", constants[0].value if len(constants) == len(proof.references) == 1 else None)
-        put(self, "tells_cuda", False)
         put(self, "node", next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None))
 
     @property

@@ -142,9 +142,6 @@ def collated(asker: Asker, value: Abstract, at: Node, *, is_default: bool = Fals
     return join(made, of_kind(kind)) if kind else made
 
 
-_KEPT = frozenset("dataset datasets indices sampler batch_sampler batch_size tensors".split())
-
-
 def data_attribute(
     asker: Asker, reference: LibraryInstanceRef, word: str, path: Path, at: Node, context: Context | None
 ) -> Abstract:

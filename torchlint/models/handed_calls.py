@@ -58,9 +58,9 @@ def some_number(site: CallSite) -> Node:
     return made_node(site, ("number",), ATTR, (nothing_known(site),), "ndim")
 
 
-def call_with(site: CallSite, function: Node, given: CallArguments, word: str = "handed") -> Node:
+def call_with(site: CallSite, function: Node, given: CallArguments) -> Node:
     """Return the call of a function that another call makes."""
-    return made_node(site, (word, function), CALL, (function,), given)
+    return made_node(site, ("handed", function), CALL, (function,), given)
 
 
 # ---------------------------------------------------------------------- what the function is given

@@ -43,8 +43,6 @@ def _bits(bits: dict[str, int], *columns: str) -> dict[str, int]:
     return found
 
 
-TORCH: Final[str] = _TABLE["torch"]
-"""The torch on which it was measured."""
 METHODS: Final = _names("methods")
 """All methods and attributes of a tensor, by their word."""
 FUNCTIONS: Final = _names("functions")

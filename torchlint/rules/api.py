@@ -27,7 +27,7 @@ from torchlint.facts.flow_specifications import (
     NodePattern,
 )
 from torchlint.facts.known_paths import FlowPlace, KnownPath
-from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.value import ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODES
 from torchlint.models.operation_sets import FUNCTIONS as TORCH_FUNCTIONS
@@ -458,7 +458,7 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN",
+    "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN",
     "RECEIVES", "RETURNED", "SCOPES", "SETTINGS", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE",
     "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype",
     "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind",
