@@ -428,18 +428,7 @@ class GraphKnowledge(CheckedFile):
         if node is None or place is None:
             return None
         is_of_host = self.is_program and not self.speaks_of_accelerators
-        found = judge_value(self._graph[0], node, place, is_of_host=is_of_host)
-        if found is None:
-            return None
-        return JudgedConversion(
-            found.of_grad,
-            found.of_device,
-            found.has_source_of_grad,
-            found.has_source_of_device,
-            found.is_tensor,
-            tuple(map(self._spelled_step, found.why)),
-            found.is_met_by_none,
-        )
+        return judge_value(self._graph[0], node, place, self._spelled_step, is_of_host=is_of_host)
 
     def _spelled_step(self, step: ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""

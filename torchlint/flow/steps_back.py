@@ -243,14 +243,13 @@ def _of_variable(knowledge: CallKnowledge, node: Node, body: FunctionGraph, word
         yield each, path, None
 
 
-def _free(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+def _free(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     assert isinstance(node.data, tuple)
     owner, word = node.data
     found = lower(owner).definitions.get(word, ())
-    try:
-        around = knowledge.around(owner, frame) if frame is not None else None
-    except LookupError:
-        found = []
+    around = frame.of(owner) if frame is not None else None
+    if frame is not None and around is None and not frame.began_in(owner):
+        found = []  # nothing is known of the call in which the closure was made
     if not found:
         yield MemoryRoot(UNKNOWN, node)
     for each in found:

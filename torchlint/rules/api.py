@@ -188,11 +188,6 @@ class FileContext:
         """The file."""
         return self._index.tree
 
-    @property
-    def statements(self) -> tuple[ast.stmt, ...]:
-        """The statements of the region."""
-        return self._definition.region.statements
-
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return the file's nodes of a type."""
         return self._index.nodes(kind)
