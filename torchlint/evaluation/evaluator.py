@@ -70,10 +70,11 @@ Key = tuple[Node, Path, Context | None]
 class _Active:
     """A value that is being computed."""
 
-    __slots__ = ("head", "index", "is_read", "present")
+    __slots__ = ("begun", "head", "index", "is_read", "present")
 
-    def __init__(self, index: int, present: Abstract) -> None:
-        self.index = index
+    def __init__(self, index: int, present: Abstract, begun: int) -> None:
+        self.index, self.begun = index, begun
+        """``begun``: the steps that the question had taken before."""
         self.present = present
         """The approximation that those get who ask for it meanwhile."""
         self.is_read = False
@@ -96,25 +97,36 @@ class BudgetError(Exception):
 
 
 class Question:
-    """A block in which something is asked; a question that needs more than its budget ends it."""
+    """A block in which something is asked; a question that needs more than its budget ends it.
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    Questions within a question share its budget, and end with it.
+    """
+
+    def __init__(self, *evaluators: Evaluator) -> None:
         """Take whom the block asks."""
-        self._evaluator = evaluator
+        self._evaluators = evaluators
         self._limit = sys.getrecursionlimit()
+        self._is_inner = False
 
     def __enter__(self) -> None:
         """Begin with nothing spent."""
-        self._evaluator.steps = 0
+        self._is_inner = self._evaluators[0].is_asked
+        for each in () if self._is_inner else self._evaluators:
+            each.is_asked, each.steps = True, 0
         sys.setrecursionlimit(max(self._limit, 30_000))
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> bool:
         """Let go of what was begun where the budget ended; other exceptions pass."""
         sys.setrecursionlimit(self._limit)
+        for each in () if self._is_inner else self._evaluators:
+            each.is_asked = False
         is_given_up = kind is not None and issubclass(kind, BudgetError | RecursionError)
+        if kind is not None and issubclass(kind, RecursionError):
+            for each in self._evaluators:
+                each.remember_depth()
         if kind is not None:
-            self._evaluator.oracles.forget_partial()
-        return is_given_up
+            self._evaluators[0].oracles.forget_partial()
+        return is_given_up and not self._is_inner
 
 
 class Evaluator:
@@ -124,6 +136,8 @@ class Evaluator:
         """Begin; what the oracles share is kept by ``oracles``."""
         self.oracle, self.oracles, self.program = oracle, oracles, oracles.program
         self.steps = 0
+        self.is_asked = False
+        """Whether a question is being answered."""
         self._done: dict[Key, tuple[Abstract, int]] = {}
         """Values, each with the bits of what it rests on: see :attr:`Program.touched`."""
         self._active: dict[Key, _Active] = {}
@@ -138,7 +152,10 @@ class Evaluator:
         self._trail: list[Key] = []
         self._low = _INFINITE
         self._too_deep: dict[Key, int] = {}
-        """Values that led too deep once, by how many waited for them: where as many do, or more, they will again."""
+        """Values that led too deep once, by how many waited for them: where as many do, or more, they will again.
+
+        0 for those that took a good part of the budget when it ended.
+        """
 
     # ------------------------------------------------------------------ questions from outside
     def ask(self, node: Node, path: Path = (), context: Context | None = None) -> Abstract | None:
@@ -155,6 +172,11 @@ class Evaluator:
         """Let go of the values that rest on something: see :attr:`Program.touched`."""
         self._done = {key: found for key, found in self._done.items() if not found[1] & bit}
         self._too_deep.clear()
+
+    def remember_depth(self) -> None:
+        """Keep how many values waited for each of those that are being computed, which lead too deep."""
+        for each, active in self._active.items():
+            self._too_deep[each] = min(active.index, self._too_deep.get(each, _INFINITE))
 
     def forget_partial(self) -> None:
         """Let go of what was being computed when a question was given up."""
@@ -216,14 +238,15 @@ class Evaluator:
         node, path, context = key
         index = len(self._active)
         if self.steps > MOST_STEPS:
+            spent = (each for each, active in self._active.items() if self.steps - active.begun > MOST_STEPS // 4)
+            self._too_deep.update(dict.fromkeys(spent, 0))
             raise BudgetError
         if index > _MOST_ACTIVE or index >= self._too_deep.get(key, _INFINITE):
-            for each, active in self._active.items():
-                self._too_deep[each] = min(active.index, self._too_deep.get(each, _INFINITE))
+            self.remember_depth()
             raise BudgetError
         outer, mark, program = self._low, len(self._trail), self.program
         touched_before, program.touched = program.touched, node.fn.file.bit
-        entry = self._active[key] = _Active(index, self._approximations.get(key, BOTTOM))
+        entry = self._active[key] = _Active(index, self._approximations.get(key, BOTTOM), self.steps)
         self._stack.append(entry)
         has_changed, rounds = self._has_changed, 0
         while True:

@@ -8,8 +8,9 @@ applied to such objects alone may write their first values as well.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.evaluation.evaluator import Evaluator
@@ -76,13 +77,28 @@ class FirstValues:
         self._knowledge, self._roots, self._claims = knowledge, roots, CallKnowledge(claims)
         self._quiet: dict[tuple[ClassGraph, str, FunctionGraph | None], bool] = {}
         self._starting: dict[FunctionGraph, bool] = {}
+        self._statements: dict[FunctionGraph, tuple[list[_Statement], dict[int | None, int]]] = {}
+        """The statements of functions, and how many nodes there are behind each."""
 
     def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place of its function; False where not proven.
 
         ``takes`` says which names of the file other files take.
         """
-        return self._is_new_here(node, place, _end_of(place)) or self._is_applied_to_new(node, takes)
+        return self._is_new_here(node, place, self._end_of(place)) or self._is_applied_to_new(node, takes)
+
+    def _end_of(self, place: Node) -> int:
+        """Return how many nodes there are behind the simple statement of a node; behind all where it stands in none."""
+        fn = place.fn
+        if fn not in self._statements:
+            statements, behind = _statements_of(fn), dict[int | None, int]()
+            for each in fn.nodes:
+                if each.op in _COMPUTING:
+                    behind[_around(each, statements)] = each.index + 1
+            self._statements[fn] = statements, behind
+        statements, behind = self._statements[fn]
+        at = _around(place, statements)
+        return behind.get(at, len(fn.nodes)) if at is not None else len(fn.nodes)
 
     # ------------------------------------------------------------------ where it was made
     def _is_new_here(self, node: Node, place: Node, end: int) -> bool:
@@ -336,21 +352,30 @@ def _targets(fn: FunctionGraph) -> Iterator[tuple[Node, Node] | None]:
         yield (node, place) if node is not None and place is not None else None
 
 
-def _end_of(place: Node) -> int:
-    """Return how many nodes there are behind the simple statement of a node; behind all where it stands in none."""
-    fn, tree = place.fn, place.fn.tree or place.fn.file.tree
-    for each in ast.walk(tree):
-        if isinstance(each, ast.stmt) and not hasattr(each, "body") and _holds(each, place):
-            return 1 + max(node.index for node in fn.nodes if node.op in _COMPUTING and _holds(each, node))
-    return len(fn.nodes)
+class _Statement(NamedTuple):
+    """A simple statement."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
 
 
-def _holds(statement: ast.stmt, node: Node) -> bool:
-    at = node.at
-    if at is None or statement.end_lineno is None or statement.end_col_offset is None:
-        return False
-    start, end = (statement.lineno, statement.col_offset), (statement.end_lineno, statement.end_col_offset)
-    return start <= (at.lineno, at.col_offset) < end
+def _statements_of(fn: FunctionGraph) -> list[_Statement]:
+    """Return the simple statements of a function in order, those of functions inside too."""
+    simple = (
+        each for each in ast.walk(fn.tree or fn.file.tree) if isinstance(each, ast.stmt) and not hasattr(each, "body")
+    )
+    return sorted(
+        _Statement((each.lineno, each.col_offset), (each.end_lineno or 0, each.end_col_offset or 0)) for each in simple
+    )
+
+
+def _around(node: Node, statements: list[_Statement]) -> int | None:
+    """Return the position of the statement that a node stands in; None where it stands in none."""
+    if node.at is None:
+        return None
+    at = node.at.lineno, node.at.col_offset
+    found = bisect_right(statements, at, key=lambda each: each.start) - 1
+    return found if found >= 0 and at < statements[found].end else None
 
 
 def _runs_at_once(written: WrittenCall | Mention) -> bool:

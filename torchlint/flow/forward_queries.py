@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from torchlint.evaluation.evaluator import Evaluator
+from torchlint.evaluation.evaluator import Evaluator, Question
 from torchlint.facts.flow_specifications import FlowSpecification
-from torchlint.flow.answers import FlowAnswer
+from torchlint.flow.answers import PERHAPS, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths
@@ -24,6 +24,7 @@ class ForwardQueries:
 
     def __init__(self, evaluator: Evaluator, claims: Evaluator | None = None) -> None:
         """Begin with nothing known; ``claims`` says what annotations take the things beside a value for."""
+        self._asked = (evaluator, claims or evaluator)
         self._knowledge = CallKnowledge(evaluator)
         self._roots = MemoryRoots(self._knowledge)
         self._writes = MemoryWrites(self._knowledge, self._roots)
@@ -31,22 +32,34 @@ class ForwardQueries:
         self._traces = Traces(self._knowledge, self._roots, claims or evaluator)
         self._first_values = FirstValues(self._knowledge, self._roots, claims or evaluator)
 
+    def _question(self) -> Question:
+        """Have all that is asked in a block share the budget of one question, and end with it."""
+        return Question(*self._asked)
+
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, by its function or by who gets it."""
-        return self._writes.is_only_read(node)
+        with self._question():
+            return self._writes.is_only_read(node)
+        return FlowAnswer(PERHAPS, node)
 
     def leaves_trace(self, node: Node, takes: Callable[[str], bool]) -> FlowAnswer:
         """Whether a detached value is written through, kept by others, or saved by a graph."""
-        return self._traces.leaves_trace(node, takes)
+        with self._question():
+            return self._traces.leaves_trace(node, takes)
+        return FlowAnswer(PERHAPS, node)
 
     def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place, since it is new; False where not proven."""
-        return self._first_values.has_first_value(node, place, takes)
+        with self._question():
+            return self._first_values.has_first_value(node, place, takes)
+        return False
 
     def paths(self, specification: FlowSpecification, function: FunctionGraph) -> Iterator[FlowPath]:
         """Yield the paths of a specification that begin in a function."""
-        yield from self._paths.in_function(specification, function)
+        with self._question():
+            yield from self._paths.in_function(specification, function)
 
     def paths_from(self, specification: FlowSpecification, source: Node) -> Iterator[FlowPath]:
         """Yield the paths of a specification that begin at a node."""
-        yield from self._paths.from_source(specification, source)
+        with self._question():
+            yield from self._paths.from_source(specification, source)
