@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from torchlint.evaluation.oracles import Oracles
-from torchlint.flow.answers import NO
-from torchlint.flow.forward_queries import ForwardQueries
+from torchlint.flow.call_frames import CallKnowledge
+from torchlint.flow.memory_roots import MemoryRoots
+from torchlint.flow.memory_writes import MemoryWrites
+from torchlint.flow.root_meetings import meeting
 from torchlint.semantic.graph import PHI, FunctionGraph
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import Program
@@ -183,16 +185,19 @@ def test_what_happens_is_never_excluded(tmp_path: Path, start: int, oracle: str)
         module = program.add(str(tmp_path / f"p{seed}.py"), made.text().encode())
         lower(module.body)
         [function] = [each for each in module.functions if each.name == "f"]
-        _compare(made, ForwardQueries(getattr(Oracles(program), oracle)), lower(function), seen)
+        _compare(made, CallKnowledge(getattr(Oracles(program), oracle)), lower(function), seen)
 
 
 def _compare(
-    made: RandomProgram, flow: ForwardQueries, function: FunctionGraph, seen: dict[str, SimpleNamespace]
+    made: RandomProgram, knowledge: CallKnowledge, function: FunctionGraph, seen: dict[str, SimpleNamespace]
 ) -> None:
     nodes = {name: next(each for each in function.definitions[name] if each.op != PHI) for name in seen}
+    memory = MemoryRoots(knowledge)
+    written = MemoryWrites(knowledge, memory).written_by(function) or ()
+    roots = {name: memory.roots(node) for name, node in nodes.items()}
     for name, each in seen.items():
         for other, value in seen.items():
             if other != name and each.memory == value.memory:
-                assert flow.may_share(nodes[name], nodes[other]).answer != NO, (made.lines, name, other)
+                assert not meeting(roots[name], roots[other]).is_no, (made.lines, name, other)
         if each.is_changed:
-            assert flow.written_after(nodes[name]).answer != NO, (made.lines, name)
+            assert not all(meeting(roots[name], one.roots).is_no for one in written), (made.lines, name)

@@ -20,9 +20,9 @@ import pytest
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
+from tests.known_values import tensor  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Finding, Settings  # noqa: E402
-from torchlint.facts.value import tensor  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.source.text import Source  # noqa: E402
 from torchlint.verify import allowed, sandbox  # noqa: E402

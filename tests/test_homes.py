@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.source.project_root import Homes
-from torchlint.texts.module_files import Imports, Location, seen_from
+from torchlint.texts.module_files import Imports, Location
 
 TREE = (
     "plain/a.py",
@@ -113,11 +113,3 @@ def test_nothing_is_looked_for_twice(tree: Path, monkeypatch: pytest.MonkeyPatch
     assert found == [(each.above_packages, each.root, homes.shape(each.folder)) for each in places]
     assert asked
     assert {path: times for path, times in asked.items() if times > 1} == {}
-
-
-@pytest.mark.parametrize("root", ["/", "/a", "/a/", "/a/b", "/a.b"])
-@pytest.mark.parametrize(
-    "path", ["/", "/a", "/ab", "/a/b", "/a/b/c.d", "/a/../b/c", "/a//b", "/a/./b", "/a/b/", "/a/.b", "/a/b/..", "/c"]
-)
-def test_a_path_is_seen_as_the_standard_library_sees_it(root: str, path: str) -> None:
-    assert seen_from(root, path) == os.path.relpath(path, root)

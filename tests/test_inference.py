@@ -26,8 +26,9 @@ from typing import TypeGuard
 import pytest
 
 from tests.expected_differences import MOST_UNSAFE, UNSAFE, headings, hold
+from tests.known_values import of_kind, tensor
 from torchlint.diagnostics.model import Settings
-from torchlint.facts.value import Device, Dtype, Grad, Kind, Value, of_kind, tensor
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Value
 from torchlint.knowledge import Knowledge, analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of

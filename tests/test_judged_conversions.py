@@ -24,7 +24,7 @@ def judged(folder: Path, code: str) -> list[str]:
         node = file.node_of_call(written)
         assert node is not None
         assert isinstance(written.node, ast.Call)
-        found = judge_value(oracles, node.ins[0].ins[0], node)
+        found = judge_value(oracles, node.ins[0].ins[0], node, str)
         halves = {"detach": found.of_grad, "cpu": found.of_device} if found is not None else {}
         words = [f"{half} {level.name.lower()}" for half, level in halves.items() if isinstance(level, Confidence)]
         said.append(", ".join(words) or "works")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tests import nightly
-from torchlint.facts.value import Kind
-from torchlint.models.operations import leaf, operations
+from torchlint.models import operation_sets
+from torchlint.syntax.places import leaf
+from torchlint.values.abstract import INTEGER, SIZE
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "torchlint" / "models" / "operations.json"
@@ -103,12 +104,12 @@ def test_what_could_not_be_tried_is_named_with_the_reason() -> None:
 
 
 def test_the_program_reads_the_table() -> None:
-    whole, read = table(), operations()
-    assert read.torch == whole["torch"]
-    assert read.never == {*whole["never_methods"], *whole["never_functions"]}
-    assert read.partial["torch.linalg.lstsq"] == tuple(whole["partial_functions"]["torch.linalg.lstsq"]) == (2, 3)
-    assert read.no_tensor["size"] == Kind.SIZE | Kind.INTEGER
-    assert read.factories >= {"torch.zeros", "new_zeros"}
+    whole = table()
+    assert {*whole["never_methods"], *whole["never_functions"]} == operation_sets.NEVER
+    lengths = tuple(whole["partial_functions"]["torch.linalg.lstsq"])
+    assert operation_sets.PARTIAL["torch.linalg.lstsq"] == lengths == (2, 3)
+    assert operation_sets.NO_TENSOR["size"] == SIZE | INTEGER
+    assert {"torch.zeros", "new_zeros"} <= operation_sets.TENSOR_MAKERS
 
 
 # ---------------------------------------------------------------------- measured again

@@ -31,9 +31,9 @@ def sets(project: Path) -> str | None:
     return ask((DTYPE, str(project), str(project / "uses.py")))
 
 
-def takes(project: Path, name: str = "Variable", how: str = "stars") -> str | None:
+def takes(project: Path, name: str = "Variable") -> str | None:
     look_again()
-    return ask((TAKES, str(project), str(project / "uses.py"), name, how))
+    return ask((TAKES, str(project), str(project / "uses.py"), name))
 
 
 def test_the_first_file_by_path_is_named_and_the_one_that_asks_is_not(project: Path) -> None:
@@ -124,8 +124,6 @@ def test_a_folder_where_no_project_begins_may_hold_fewer(tmp_path: Path, monkeyp
 def test_ways_to_take_a_name(project: Path, text: str, answer: str | None) -> None:
     (project / "other.py").write_text(text)
     assert takes(project) == answer
-    if answer is not None and "all names" in answer:
-        assert takes(project, how="names") is None
 
 
 def test_all_files_of_a_chain_of_stars_are_named(project: Path) -> None:
@@ -134,7 +132,6 @@ def test_all_files_of_a_chain_of_stars_are_named(project: Path) -> None:
         (project / name).write_text(text)
     expected = "`c.py` takes `Variable` from here, `a.py` and `b.py` import all names from here"
     assert takes(project) == expected
-    assert takes(project, how="names") is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from torchlint.evaluation.evaluator import Evaluator
 from torchlint.evaluation.oracles import Oracles
 from torchlint.models.container_methods import gives_pairs
 from torchlint.models.descent import constant, constants_of, descend, plain_attribute, truth_of
@@ -51,7 +52,7 @@ def known(tmp_path: Path, code: str, oracle: Oracle = Oracle.STRICT) -> list[str
     """Return what is known of each expression that the code hands to ``reveal``."""
     program = Program(str(tmp_path))
     file = program.add(str(tmp_path / "checked.py"), code.encode())
-    evaluator = Oracles(program).of(oracle)
+    evaluator: Evaluator = getattr(Oracles(program), oracle.name.lower())
     nodes = [file.node_of_call(each) for each in file.calls["reveal"]]
     return [facts(evaluator.value(node.arguments.positional[0])) for node in nodes if node is not None]
 

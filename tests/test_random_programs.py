@@ -21,7 +21,7 @@ from tests.observed import elements, faults, quiet, revealed
 from torchlint.diagnostics.model import Settings
 from torchlint.facts.value import Dtype
 from torchlint.knowledge import analyse
-from torchlint.models.operations import operations
+from torchlint.models.operation_sets import FUNCTIONS, METHODS, NO_TENSOR
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 
@@ -73,25 +73,23 @@ _WRITES = (
 @cache
 def unary() -> tuple[str, ...]:
     """Return the calls of one tensor that torch accepts, from the table that the inference uses."""
-    table = operations()
-    calls = [f"{{a}}.{name}()" for name in sorted(table.methods | table.no_tensor.keys()) if "." not in name]
-    calls += [f"{name}({{a}})" for name in sorted(table.functions) if name.count(".") == 1 or ".functional." in name]
+    calls = [f"{{a}}.{name}()" for name in sorted(METHODS | NO_TENSOR.keys()) if "." not in name]
+    calls += [f"{name}({{a}})" for name in sorted(FUNCTIONS) if name.count(".") == 1 or ".functional." in name]
     return tuple(call for call in calls if _usable(call) and not _in_place(call) and _accepted(call))
 
 
 @cache
 def binary() -> tuple[str, ...]:
     """Return the calls of two tensors that torch accepts."""
-    table = operations()
-    calls = [f"{{a}}.{name}({{b}})" for name in sorted(table.methods) if "." not in name]
-    calls += [f"{name}({{a}}, {{b}})" for name in sorted(table.functions) if name.count(".") == 1]
+    calls = [f"{{a}}.{name}({{b}})" for name in sorted(METHODS) if "." not in name]
+    calls += [f"{name}({{a}}, {{b}})" for name in sorted(FUNCTIONS) if name.count(".") == 1]
     return tuple(call for call in calls if _usable(call) and not _in_place(call) and _accepted(call))
 
 
 @cache
 def in_place() -> tuple[str, ...]:
     """Return the calls that write into a tensor."""
-    methods = [name for name in sorted(operations().methods) if name.endswith("_") and _usable(f"{{a}}.{name}()")]
+    methods = [name for name in sorted(METHODS) if name.endswith("_") and _usable(f"{{a}}.{name}()")]
     calls = [call.replace("NAME", name) for name in methods for call in ("{a}.NAME()", "{a}.NAME({b})")]
     return tuple(call.replace("{a}", "{c}") for call in calls if _accepted(call))
 

@@ -15,10 +15,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.known_values import of_kind, tensor
 from tests.observed import Rows, faults, lacks_accelerator, quiet, revealed
 from tests.worlds import calls
 from torchlint.diagnostics.model import Settings
-from torchlint.facts.value import Device, Dtype, Grad, Kind, Mode, of_kind, tensor
+from torchlint.facts.value import Device, Dtype, Grad, Kind, Mode
 from torchlint.knowledge import analyse
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of

@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
+from tests.known_values import tensor  # noqa: E402
 from torchlint.cli.arguments import parser_of  # noqa: E402
-from torchlint.facts.value import tensor  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
 from torchlint.verify.binding import Choice, worlds  # noqa: E402
 from torchlint.verify.extract import Hole  # noqa: E402

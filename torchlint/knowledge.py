@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from torchlint.diagnostics.model import Settings
-    from torchlint.facts.callers import Asked, CallerEvidence, KnownCall
+    from torchlint.facts.callers import CallerEvidence, KnownCall
     from torchlint.facts.conversions import JudgedConversion
     from torchlint.facts.flow import FlowFact
     from torchlint.facts.flow_specifications import FlowSpecification
@@ -79,8 +79,8 @@ class Knowledge(Protocol):
         """Return the ways of a specification that begin in a function, or in the code of the module."""
 
     # ------------------------------------------------------------------ the project's own calls
-    def brought_by_calls(self, argument: ast.arg, asked_for: Asked, home: Self | None = None) -> CallerEvidence:
-        """Return what the calls bring by an argument; ``home``: its file, which was followed to from this one."""
+    def brought_by_calls(self, argument: ast.arg, home: Self | None = None) -> CallerEvidence:
+        """Return what the calls hand over for an argument; ``home``: its file, which was followed to from this one."""
 
     def calls_of(self, function: Function, home: Self) -> tuple[KnownCall, ...]:
         """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""

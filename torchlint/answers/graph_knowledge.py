@@ -15,14 +15,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from torchlint.answers.flow_answers import told_path
-from torchlint.answers.graph_values import ON_ACCELERATOR, GraphValue, computed_at, evidence_of, names_in
+from torchlint.answers.graph_values import ON_ACCELERATOR, GraphValue, computed_at, names_in
 from torchlint.answers.kept_programs import oracles_of
 from torchlint.evaluation import instance_attributes, reasons
 from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
 from torchlint.evaluation.oracles import Oracles
-from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
+from torchlint.facts.callers import CallerEvidence, KnownCall
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.flow import OPEN, FlowFact
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
@@ -34,16 +34,15 @@ from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.shortening import one_line
 from torchlint.source.text import decode
-from torchlint.syntax.ast_index import FUNCTIONS, index_of
+from torchlint.syntax.ast_index import index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
 from torchlint.values.asking import ANY_ELEMENT, Path
-from torchlint.values.references import InstanceRef, LibraryRef
+from torchlint.values.references import LibraryRef
 
 if TYPE_CHECKING:
     from torchlint.diagnostics.model import Settings
-    from torchlint.evaluation.call_graph import CallerSite
     from torchlint.facts.flow_specifications import FlowSpecification
     from torchlint.facts.known_paths import KnownPath
     from torchlint.semantic.module_graph import ModuleGraph
@@ -249,14 +248,6 @@ class GraphKnowledge(CheckedFile):
         return self._values[key]
 
     @_noted
-    def of_object(self, reference: InstanceRef) -> Value:
-        """Return what is known of an object of the project."""
-        oracles = self._graph[0]
-        found = instance_attributes.any_object(oracles.strict, reference.cls)
-        node = reference.cls.file.body.nodes[0]
-        return GraphValue(self, node, (), found, found)
-
-    @_noted
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means; nothing for other expressions."""
         if not isinstance(node, ast.Name | ast.Attribute):
@@ -314,7 +305,7 @@ class GraphKnowledge(CheckedFile):
         return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
 
     def _is_taken(self, word: str) -> bool:
-        return self.other_texts.takes(word, by_star=True) is not None
+        return self.other_texts.takes(word) is not None
 
     @_noted
     def leaves_trace(self, node: ast.expr) -> FlowFact:
@@ -351,34 +342,22 @@ class GraphKnowledge(CheckedFile):
 
     # ------------------------------------------------------------------ callers
     @_noted
-    def brought_by_calls(
-        self,
-        argument: ast.arg,
-        asked_for: Asked,
-        home: GraphKnowledge | None = None,
-    ) -> CallerEvidence:
-        """Return what the project's calls bring by an argument."""
-        parents = (home or self).index.parents
-        syntax = parents.get(parents[argument])
+    def brought_by_calls(self, argument: ast.arg, home: GraphKnowledge | None = None) -> CallerEvidence:
+        """Return whether the project's calls hand over what is on an accelerator for an argument."""
         function = (home or self)._function_around(argument)  # noqa: SLF001  # of its own class
         node = lower(function).params.get(argument.arg) if function is not None else None
         callers = self._graph[0].callers
-        sites: tuple[CallerSite, ...] = ()
-        level = EvidenceLevel.UNKNOWN
         with callers.question():
             sites = callers.callers(function) if function is not None and node is not None else ()
             found = 0
             for site in sites:
                 assert node is not None
                 value = passed(callers, node, site.call, (), None, site.has_receiver)
-                evidence = evidence_of(value, asked_for)
-                if evidence & (ON_ACCELERATOR if asked_for is Asked.ACCELERATOR else a.SURE | a.MODULE_OUT):
-                    source = self._site(site.call, syntax, home or self) if isinstance(syntax, FUNCTIONS) else None
-                    return CallerEvidence(EvidenceLevel.SOURCE, len(sites), source)
-                found |= evidence
-            if sites and not found & ~a.SAFE:
-                level = EvidenceLevel.NOTHING
-        return CallerEvidence(level, len(sites))
+                if value.device & ON_ACCELERATOR:
+                    return CallerEvidence(source=self._site(site.call, home or self))
+                found |= value.device
+            return CallerEvidence(is_excluded=bool(sites) and not found & ~a.SAFE)
+        return CallerEvidence()
 
     @_noted
     def calls_of(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
@@ -390,16 +369,16 @@ class GraphKnowledge(CheckedFile):
                 call = site.call
                 is_here = call.fn.file is graph.file
                 if is_here or any(each.function is graph for each in oracles.strict.callees(call)):
-                    found.append(self._site(call, function, home))
+                    found.append(self._site(call, home))
         return tuple(each for each in found if each is not None)
 
-    def _site(self, call: Node, function: Function, home: GraphKnowledge) -> GraphCall | None:
+    def _site(self, call: Node, home: GraphKnowledge) -> GraphCall | None:
         """Return a call that is written as such, with what is known of its file; None for one in tests."""
         file = call.fn.file
         if not isinstance(call.at, ast.expr) or file.node_of(call.at) is not call or file.is_test:
             return None
         around = self._of_module(file, home)
-        return GraphCall(call.at, function, True, around) if around and isinstance(call.at, ast.Call) else None
+        return GraphCall(call.at, around) if around and isinstance(call.at, ast.Call) else None
 
     @_noted
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
@@ -449,18 +428,7 @@ class GraphKnowledge(CheckedFile):
         if node is None or place is None:
             return None
         is_of_host = self.is_program and not self.speaks_of_accelerators
-        found = judge_value(self._graph[0], node, place, is_of_host=is_of_host)
-        if found is None:
-            return None
-        return JudgedConversion(
-            found.of_grad,
-            found.of_device,
-            found.has_source_of_grad,
-            found.has_source_of_device,
-            found.is_tensor,
-            tuple(map(self._spelled_step, found.why)),
-            found.is_met_by_none,
-        )
+        return judge_value(self._graph[0], node, place, self._spelled_step, is_of_host=is_of_host)
 
     def _spelled_step(self, step: ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""
@@ -488,7 +456,5 @@ class GraphKnowledge(CheckedFile):
                     at,
                     found,
                     weak=each.fn is not node.fn,
-                    named=axis == reasons.GRAD and bool(evidence & (a.OPTION | a.OF_MODEL)),
-                    of_module=axis == reasons.GRAD and bool(evidence & a.ATTACHED),
                 )
         return found

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from torchlint.evaluation import reasons
-from torchlint.facts.callers import Asked
 from torchlint.facts.value import OWN, Device, Dtype, Grad, Kind, Reason, Value
 from torchlint.models.tensor_moves import place_of
 from torchlint.semantic.graph import PARAM, PI, SEQUENCE, FormalParameter, Node
@@ -41,12 +40,12 @@ _ANNOTATED: Final = "callers may break the annotation"
 class GraphValue(Value):
     """A value whose members and reasons are looked for when they are asked for."""
 
-    __slots__ = ("_above", "_home", "_node", "_path")
+    __slots__ = ("_home", "_node", "_path")
 
     def __init__(self, home: GraphKnowledge, node: Node, path: Path, proof: Abstract, said: Abstract) -> None:
         """Tell what is said of what a path leads to from a node, and what of it is beyond doubt."""
         put = object.__setattr__  # the type checker keeps others from changing a value
-        self._home, self._node, self._path, self._above = home, node, path, said
+        self._home, self._node, self._path = home, node, path
         put(self, "kind", Kind(said.kind))
         flag = a.SCALAR if said.kind & a.INTEGER else 0  # a truth value is an integer, whatever is claimed
         put(self, "claimed", _claim(node) if proof.kind & ~said.kind & ~flag else "")
@@ -66,7 +65,6 @@ class GraphValue(Value):
         put(self, "instance", frozenset(name for each in said.references if (name := _class_name(each))))
         constants = [each for each in proof.references if isinstance(each, ConstantRef)]
         put(self, "const", constants[0].value if len(constants) == len(proof.references) == 1 else None)
-        put(self, "tells_cuda", False)
         put(self, "node", next((e.function.tree for e in said.references if isinstance(e, FunctionRef)), None))
 
     @property
@@ -96,14 +94,6 @@ class GraphValue(Value):
         return tuple((each, self._home.told(node, (f"={each}",))) for each in keys if isinstance(each, str))
 
     @property
-    def self_value(self) -> Value | None:
-        """For a bound method: the object it is bound to."""
-        owners = [each.owner for each in self._above.references if isinstance(each, MethodRef)]
-        if len(owners) != 1 or not isinstance(owners[0], InstanceRef):
-            return None
-        return self._home.of_object(owners[0])
-
-    @property
     def why_grad(self) -> Reason | None:
         """Why it may require grad."""
         return self._home.reason(self._node, reasons.GRAD) if not self._path else None
@@ -120,15 +110,6 @@ def _claim(node: Node) -> str:
         node = node.ins[0]
     is_annotated = node.op == PARAM and isinstance(node.data, FormalParameter) and node.data.annotation is not None
     return _ANNOTATED if is_annotated else _CLAIMED
-
-
-def evidence_of(value: Abstract, asked_for: Asked) -> int:
-    """Return what speaks for a value being what is asked for."""
-    if asked_for is Asked.NETWORK:
-        return a.SURE if value.kind == a.MODULE and value.grad != a.SAFE else 0
-    if asked_for is Asked.ACCELERATOR:
-        return value.device
-    return value.grad if value.may_require_grad else 0
 
 
 def _grad(said: Abstract) -> Grad:

@@ -29,7 +29,6 @@ from torchlint.semantic.graph import (
     Guards,
     Node,
 )
-from torchlint.semantic.lowering import lower
 from torchlint.values.abstract import (
     BOTTOM,
     CARRIES,
@@ -427,7 +426,3 @@ class Evaluator:
     def seems_network(self, call: Node) -> bool:
         """Whether what a call calls, or the object of its method, is named or used like a network."""
         return seems_network(call, self.oracles.networks_of)
-
-    def lowered(self, function: FunctionGraph) -> FunctionGraph:
-        """Return a function with its graph."""
-        return lower(function)

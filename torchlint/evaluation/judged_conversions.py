@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ from torchlint.diagnostics.model import Confidence
 from torchlint.evaluation import grading, reasons
 from torchlint.evaluation.host_sides import on_side
 from torchlint.evaluation.process_state import modes_in
+from torchlint.facts.conversions import JudgedConversion
 from torchlint.semantic.graph import ATTR, CALL, OPAQUE, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
@@ -31,42 +33,13 @@ class ReasonStep:
     node: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class ConversionJudgement:
-    """What may be missing before a conversion."""
-
-    of_grad: Confidence | None
-    """How sure it is that the value requires grad; None where it does not."""
-    of_device: Confidence | None
-    has_source_of_grad: bool
-    """Whether something is known that brings a gradient: a leaf, a module, what is named like one."""
-    has_source_of_device: bool
-    is_tensor: bool
-    """Whether the value is a tensor beyond doubt, as far as the code says what it is."""
-    why: tuple[ReasonStep, ...]
-    is_met_by_none: bool
-    """Whether the project calls the function, and all calls hand over what converts."""
-
-    @property
-    def detach(self) -> bool:
-        """Whether the value may require grad."""
-        return self.of_grad is not None
-
-    @property
-    def cpu(self) -> bool:
-        """Whether the value may be on an accelerator."""
-        return self.of_device is not None
-
-    @property
-    def confidence(self) -> Confidence:
-        """How sure it is that the conversion fails."""
-        return max(each for each in (self.of_grad, self.of_device) if each is not None)
-
-
-def judge_value(oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool = False) -> ConversionJudgement | None:
+def judge_value(
+    oracles: Oracles, converted: Node, at: Node, spelled: Callable[[ReasonStep], str], *, is_of_host: bool = False
+) -> JudgedConversion | None:
     """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work.
 
     ``is_of_host``: the file is a whole program that speaks of no device, so what begins in it stays on the host.
+    ``spelled`` tells a step of the reasons to the user.
     """
     strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
     value, mode = a.unknown(a.OF_ATTR, converted), ON | OFF
@@ -90,13 +63,13 @@ def judge_value(oracles: Oracles, converted: Node, at: Node, *, is_of_host: bool
     there = any(grading.missing(by_calls, modes))
     if not is_followed:
         levels = grading.Levels(*(None if each is None else Confidence.UNPROVEN for each in levels))
-    return ConversionJudgement(
+    return JudgedConversion(
         levels.grad,
         levels.device,
         bool(value.grad & _SOURCES),
         bool(value.device & _PLACES),
         value.kind == a.TENSOR,
-        (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)),
+        tuple(map(spelled, (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)))),
         is_called and not there,
     )
 

@@ -52,10 +52,6 @@ class Oracles:
         """What is possible where values are of the kinds that annotations claim."""
         return Evaluator(Oracle.CLAIMED, self)
 
-    def of(self, oracle: Oracle) -> Evaluator:
-        """Return the evaluator of an oracle."""
-        return (self.proof, self.strict, self.callers, self.claimed)[oracle]
-
     def forget(self, path: str) -> None:
         """Let go of all that rests on the text of a file."""
         bit = self.program.bit_of(path)

@@ -30,11 +30,6 @@ class FlowFact:
         """Whether it is excluded."""
         return self.answer == NO
 
-    @property
-    def is_yes(self) -> bool:
-        """Whether it is sure."""
-        return self.answer == YES
-
 
 OPEN: Final = FlowFact(PERHAPS)
 """Nothing is known."""

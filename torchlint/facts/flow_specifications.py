@@ -59,29 +59,16 @@ class NodePattern:
     """Words of methods, whatever the object."""
     words: frozenset[str] = NOWHERE
     """The operator, attribute or method that the node holds, where it is no call."""
-    given: frozenset[str] = NOWHERE
-    """Keywords that the call has."""
-    without: frozenset[str] = NOWHERE
-    """Keywords that it has not."""
     at: frozenset[int | str] | None = None
     """Where the value goes in: positions, keywords, RECEIVER; None for anywhere."""
     value: Test | None = None
     """What the value is: of a source its own, else the one that goes in."""
-    owner: Test | None = None
-    """What the object of the method is."""
     beside: Test | None = None
     """What another of the operands or arguments is, or of the members of the list that is handed over."""
     of_source_object: bool = False
     """Whether it is a method of the object of whose method the source is the result."""
-    in_loop: bool = False
-    """Whether it stands in a loop of its function."""
     is_conversion: bool = False
     """Whether the result is of another dtype, or on another device, than the value as far as that is known."""
-
-
-REQUIRED: Final = "required"
-SEEN: Final = "seen"
-EXCLUDED: Final = "excluded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +93,9 @@ class FlowSpecification:
     """Whether what is computed from the value counts as the value; else only what may share its memory does."""
     is_held: bool = False
     """Whether the source is a container, of whose members the question is."""
-    writes: str | None = None
-    """Whether the memory of the source has to be written in the meantime (REQUIRED, or SEEN where a function of which
-    nothing is known does not count), or must not be (EXCLUDED)."""
+    is_written: bool = False
+    """Whether the memory of the source has to be written in the meantime; what a function of which nothing is known may
+    do does not count."""
     is_kept_if_better: bool = False
     """Whether what a method keeps only where a comparison tells the better from the worse counts as written, too."""
     is_followed_into_calls: bool = True

@@ -29,9 +29,6 @@ else:
         def __iter__(cls) -> Iterator[Bits]:
             return iter(cls.members.values())
 
-        def __getitem__(cls, name: str) -> Bits:
-            return cls.members[name]
-
     class Bits(int, metaclass=_Named):
         """Declared and spelled like ``enum.IntFlag``; results of operators are integers without a name.
 
@@ -88,8 +85,6 @@ class Device(Bits):
     UNKNOWN = 2
     ACCELERATOR = 4
     """On a device that is, or by the code's own words may be, an accelerator."""
-    WITHOUT_CUDA = 8
-    """Where there is no CUDA: on the host, unless another accelerator is at work. A fix may not rest on it."""
 
 
 class Dtype(Bits):
@@ -124,16 +119,6 @@ class Reason:
     after: Reason | None = None
     weak: bool = False
     """Whether this step rests on a name or on another function's text, not on this function's own."""
-    aside: bool = False
-    """Whether what went before was only computed with, beside a tensor that cannot bring the fault."""
-    named: bool = False
-    """Whether a name is all the evidence: what ``net`` is called with is the output of a module, as it seems."""
-    of_module: bool = False
-    """Whether it is a parameter, or what a module computes: a graph comes of it where callers leave grad mode on."""
-    perhaps_frozen: bool = False
-    """Whether the module that computes it may have been frozen, as a whole or on some way to it."""
-    unknown_device: bool = False
-    """Whether nothing is known of the device that decides: it may be the host as well."""
 
     def chain(self) -> Iterator[Reason]:
         """Yield the steps, first cause first."""
@@ -180,16 +165,12 @@ class Value:
     """The join of all members of a container of unknown length."""
     keys: tuple[tuple[str, Value], ...] = ()
     """The members of a dict by constant key, or the fields of a named tuple."""
-    self_value: Value | None = None
-    """For a bound method: the object it is bound to."""
     node: ast.AST | None = None
     """For a lambda or a local function: where it is defined."""
     why_grad: Reason | None = None
     why_device: Reason | None = None
     claimed: str = ""
     """Why the kind is only claimed, as a clause: an annotation says it, or a test that leaves more open."""
-    tells_cuda: bool = False
-    """Whether this is what ``torch.cuda.is_available()`` gives, the same as long as the process runs."""
 
     # ------------------------------------------------------------------ questions
     def must(self, kind: Kind) -> bool:
@@ -204,11 +185,6 @@ class Value:
     def unknown(self) -> bool:
         """Whether nothing at all is known of the kind."""
         return self.kind == ANY
-
-    @property
-    def vague(self) -> bool:
-        """Whether nothing is known of the kind but that it may not be None: a test of that says no more."""
-        return self.kind | Kind.NONE == ANY
 
     @property
     def may_require_grad(self) -> bool:
@@ -233,21 +209,7 @@ class Value:
 
     def plain(self) -> tuple[object, ...]:
         """Return the facts that can be compared, parts and reasons aside."""
-        return (
-            self.kind,
-            self.grad,
-            self.device,
-            self.dtype,
-            self.exact,
-            self.rank,
-            self.names,
-            self.instance,
-            self.const,
-            type(self.const),
-            self.claimed,
-            self.tells_cuda,
-            self.node,
-        )
+        return self.kind, self.grad, self.device, self.dtype, self.exact, self.rank, self.names
 
 
 _FACTS: Final = tuple(Value.__annotations__)
@@ -255,27 +217,8 @@ _all_facts: Final = attrgetter(*_FACTS)
 """Three times as quick as ``dataclasses.replace``, for what is done at every second expression."""
 
 
-ABSENT: Final = "it may be `None`"
-"""A claim of what is a tensor or missing, as a gradient or a bias: whoever asks it for something has the tensor."""
-
 UNKNOWN: Final = Value()
 """Nothing is known: it may be a tensor, it may require grad, it may be on an accelerator."""
 
 NOTHING: Final = Value(Kind(0), Grad(0), Device(0), Dtype(0))
 """No possibility at all: the value of code that is never reached."""
-
-NONE: Final = Value(Kind.NONE, Grad(0), Device(0), Dtype(0))
-OTHER: Final = Value(Kind.OTHER, Grad(0), Device(0), Dtype(0))
-
-
-_NEITHER: Final = {"grad": Grad(0), "device": Device(0), "dtype": Dtype(0)}
-
-
-def of_kind(kind: Kind, **facts: object) -> Value:
-    """Make a value that is no tensor."""
-    return Value(**{"kind": kind, **_NEITHER, **facts})  # type: ignore[arg-type]
-
-
-def tensor(grad: Grad = ANY_GRAD, device: Device = ANY_DEVICE, dtype: Dtype = ANY_DTYPE, **facts: object) -> Value:
-    """Make a value that is a tensor beyond doubt."""
-    return Value(Kind.TENSOR, grad, device, dtype, **facts)  # type: ignore[arg-type]

@@ -36,6 +36,13 @@ class CallFrame:
             found = found.outer
         return found
 
+    def began_in(self, function: FunctionGraph) -> bool:
+        """Whether the way began in a function, which was not entered through a call then."""
+        frame = self
+        while frame.outer is not None:
+            frame = frame.outer
+        return frame.call.fn is function
+
     @property
     def first_call(self) -> Node | None:
         """The call by which the way left the function in which it began; None where no call is on it."""
@@ -109,26 +116,6 @@ class CallKnowledge:
     def inside(self, method: FunctionGraph, owner: Node, outer: CallFrame | None) -> CallFrame | None:
         """Return the frame in which a method stored something in an object; None as for :meth:`enter`."""
         return self._frame((owner, method, outer), None, method, owner)
-
-    def around(self, owner: FunctionGraph, inner: CallFrame) -> CallFrame | None:
-        """Return the frame of a function around a closure that was entered; None where it is the one of the question.
-
-        :raises LookupError: where it is not known in which call the closure was made.
-        """
-        found = inner.of(owner)
-        outermost: CallFrame = inner
-        while found is None and outermost.call.fn is not owner:
-            made = outermost.callee.made if outermost.callee is not None else None
-            context = made.of(owner) if made is not None else None
-            if context is not None and context.call is not None:
-                outer = inner.of(context.call.fn)
-                callee = Callee(owner, context.call, context.receiver)
-                found = self._frame((context.call, context, outer), callee, owner, None)
-                break
-            if outermost.outer is None:
-                raise LookupError(owner)
-            outermost = outermost.outer
-        return found
 
     def _frame(
         self,

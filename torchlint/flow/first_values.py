@@ -19,7 +19,6 @@ from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, MemoryRoot
 from torchlint.flow.turned_edges import turned_edges
-from torchlint.models.network_words import GIVING_ITSELF
 from torchlint.models.operation_sets import FACTORIES
 from torchlint.semantic import graph as g
 from torchlint.semantic.graph import AttributeStore, ClassGraph, FormalParameter, FunctionGraph, Node
@@ -41,7 +40,9 @@ _LISTING: Final = frozenset(
     "modules children parameters buffers named_modules named_children named_parameters named_buffers keys values items "
     "get_parameter get_submodule state_dict".split()
 )
-_GIVING: Final = _LISTING | GIVING_ITSELF
+_GIVING: Final = _LISTING | frozenset(
+    "to cuda xpu cpu float half double bfloat16 train eval requires_grad_ apply".split()
+)
 _REGISTERING: Final = frozenset("add_module register_module register_buffer register_parameter".split())
 """Methods that put something under a word of their object."""
 _ADDING: Final = _REGISTERING | frozenset("set_submodule append extend insert update".split())

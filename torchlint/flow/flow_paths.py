@@ -9,14 +9,12 @@ from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.facts.flow_specifications import (
-    EXCLUDED,
     RETURNED,
-    SEEN,
     STORED,
     FlowSpecification,
     NodePattern,
 )
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
+from torchlint.flow.answers import PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH
@@ -146,23 +144,20 @@ class FlowPaths:
 
     def _path(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowPath | None:
         doubt, written, way = position.doubt, None, _way(position)
-        required = search.specification.writes
-        if required is not None:
+        if search.specification.is_written:
             answer = self._written(search, position, sink, leaving)
-            if answer.answer == (YES if required == EXCLUDED else NO):
+            if answer.is_no:
                 return None
             if answer.answer == PERHAPS:
                 doubt = doubt or answer.node
-            written = answer.node if required != EXCLUDED and answer.reason != KEPT_IF_BETTER else None
+            written = answer.node if answer.reason != KEPT_IF_BETTER else None
         answer = FlowAnswer(PERHAPS, doubt, "not known") if doubt is not None else FlowAnswer(YES, sink)
         return FlowPath(answer, search.source, sink, tuple(way), position.change, written, leaving)
 
     def _written(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowAnswer:
         """Whether the source is written before the sink; in another method of its object that may be at any time."""
         way, specification = _way(position), search.specification
-        is_seen = specification.writes == SEEN
-        own = search.own if is_seen else frozenset()
-        sought = SoughtWrites((ANY_DEPTH,) if specification.is_held else (), own | {sink}, is_seen)
+        sought = SoughtWrites((ANY_DEPTH,) if specification.is_held else (), search.own | {sink})
         entered = position.frame.first_call if position.frame is not None else None
         last = entered or sink
         here = [each for each in way if each.fn is last.fn]
@@ -178,11 +173,7 @@ class FlowPaths:
         if found.is_no and specification.is_kept_if_better and is_later:
             is_better = excludes(way[0], sink) or _is_kept_if_better(self._knowledge, way[0])
             return FlowAnswer(PERHAPS, way[0], KEPT_IF_BETTER) if is_better else found
-        return (
-            FlowAnswer(PERHAPS, found.node or position.node)
-            if is_elsewhere and not (sought.is_seen and found.is_no)
-            else found
-        )
+        return FlowAnswer(PERHAPS, found.node or position.node) if is_elsewhere and not found.is_no else found
 
 
 def _is_same_object(roots: MemoryRoots, source: Node, sink: Node) -> bool:

@@ -9,12 +9,12 @@ from torchlint.facts.flow_specifications import BOUND, CAPTURED, PASSED, RETURNE
 from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
+from torchlint.flow.memory_handings import step_of
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, SHARED, may_be_same
 from torchlint.flow.turned_edges import is_argument, is_spread_out, turned_edges
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic import graph as g
-from torchlint.semantic.function_effects import step_of
 from torchlint.semantic.graph import AttributeStore, FormalParameter, Node, Span
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.models.operation_sets import KEEPS_GRAD_SOMETIMES, METHODS, SHARES_MEMORY, TAKES_INPLACE
-from torchlint.semantic.function_effects import handed_over
-from torchlint.semantic.graph import ATTR, CALL, Node
+from torchlint.semantic.graph import ATTR, CALL, RECEIVER, Mark, Node
 from torchlint.values.abstract import ANY, ARRAY, MODULE, NUMBER, SEQUENCE, SIZE, STRING, TENSOR
-from torchlint.values.asking import ANY_ELEMENT, Path, Presumption
+from torchlint.values.asking import ANY_ELEMENT, Path, Presumption, Selector
 from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef
 
 FRESH: Final = "fresh"
@@ -46,6 +45,24 @@ class Handing(NamedTuple):
 
     sort: str
     sources: tuple[Node, ...] = ()
+
+
+def handed_over(call: Node) -> Iterator[tuple[int | str | Mark, Node]]:
+    """Yield what a call is given, each with its position, its keyword, RECEIVER, or ``**``."""
+    given = call.arguments
+    if call.ins[0].op == ATTR:
+        yield RECEIVER, call.ins[0].ins[0]
+    yield from enumerate(given.positional)
+    yield from given.keywords.items()
+    for each in given.spread:
+        yield "**", each
+
+
+def step_of(key: object) -> Selector:
+    """Return the step that a key of INDEX, GROW or ITEM stands for: any item where it is no number or text."""
+    if type(key) is int:
+        return key
+    return f"={key}" if isinstance(key, str) else ANY_ELEMENT
 
 
 # ---------------------------------------------------------------------- what is not measured

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.memory_handings import inside
-from torchlint.flow.root_meetings import MADE, UNKNOWN, MemoryRoot, meeting
+from torchlint.flow.root_meetings import UNKNOWN, MemoryRoot
 from torchlint.flow.steps_back import STEPS_BACK, Place
 from torchlint.flow.turned_edges import turned_edges
 from torchlint.semantic.effect_words import GROWING, SPREADING
@@ -54,25 +53,6 @@ class MemoryRoots:
                 elif (place := (step[0], step[1][:_LONGEST], step[2])) not in seen:
                     seen.add(place)
                     todo.append(place)
-
-    # ------------------------------------------------------------------ questions
-    def may_share(self, one: Node, two: Node) -> FlowAnswer:
-        """Whether two values may lie in the same memory; the node is where it is made, or what is unknown."""
-        return meeting(self.roots(one), self.roots(two))
-
-    def is_fresh(self, node: Node) -> FlowAnswer:
-        """Whether the memory of a value is made in its own function; else the node says where it comes from.
-
-        Reasons of a no: ``parameter``, ``global``.
-        """
-        roots = self.roots(node)
-        others = [each for each in roots if each.sort != MADE]
-        if not others:
-            return FlowAnswer(YES, node, MADE)
-        known = [each for each in others if each.sort != UNKNOWN]
-        if len(known) == len(roots):
-            return FlowAnswer(NO, known[0].node, known[0].sort)
-        return FlowAnswer(PERHAPS, others[0].node, others[0].sort)
 
 
 def _put_elsewhere(node: Node, path: Path, frame: CallFrame | None) -> Iterator[Place | MemoryRoot]:

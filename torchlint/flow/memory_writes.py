@@ -14,7 +14,7 @@ from torchlint.flow.forward_walk import ForwardWalk, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, UNKNOWN, MemoryRoot, meeting
-from torchlint.flow.turned_edges import is_later, node_of_write, turned_edges
+from torchlint.flow.turned_edges import node_of_write, turned_edges
 from torchlint.models.operation_sets import TAKES_INPLACE, WRITES
 from torchlint.semantic.graph import ATTR, CALL, CONST, FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
@@ -61,23 +61,21 @@ class Window(NamedTuple):
 
 
 class SoughtWrites(NamedTuple):
-    """Which writes into the memory of a value are asked for."""
+    """Which writes into the memory of a value are asked for: of those that are seen, not into unknown memory."""
 
     path: Path
     """What of the value: nothing, or all that lies in it."""
     but: frozenset[Node]
     """What the value itself went to: it is not written behind its back there."""
-    is_seen: bool
-    """Whether functions that are handed it and of which nothing is known do not count, nor unknown memory."""
 
     def counts(self, written: WrittenMemory) -> bool:
         """Whether a write is one of these."""
         is_own = written.node in self.but or any(each in self.but for each in written.node.ins[:1])
-        return not is_own and (written.is_sure or not self.is_seen)
+        return not is_own and written.is_sure
 
     def answer(self, written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
         """Return what a write says where the memories meet so."""
-        return NEVER if self.is_seen and met.reason == UNKNOWN else _answer(written, met)
+        return NEVER if met.reason == UNKNOWN else _answer(written, met)
 
 
 class MemoryWrites:
@@ -193,24 +191,6 @@ class MemoryWrites:
         return any(not meeting(mine, self._roots.roots(each.ins[0])).is_no for each in cleared)
 
     # ------------------------------------------------------------------ questions
-    def written_after(self, node: Node, until: Node | None = None) -> FlowAnswer:
-        """Whether the memory of a value may be written after it was made, in its function or by what that calls.
-
-        ``until`` is the node before which it has to happen. Reasons: the words of this module.
-        """
-        return strongest(self._written_after(node, until))
-
-    def _written_after(self, node: Node, until: Node | None) -> Iterator[FlowAnswer]:
-        mine = self._roots.roots(node)
-        for each in self.written_by(node.fn) or ():
-            if each.node is node:
-                continue
-            if until is not None and until.index <= each.place and not is_later(node.fn, until.index, each.node):
-                continue
-            met = meeting(mine, each.roots)
-            if is_later(node.fn, each.place, node, _made_in(met, node.fn)):
-                yield _answer(each, met)
-
     def written_within(self, node: Node, windows: Iterable[Window], sought: SoughtWrites) -> FlowAnswer:
         """Whether the memory of a value is written at a time of its function."""
         mine, times = self._sought_memory(node, sought), list(windows)

@@ -9,7 +9,7 @@ from typing import Final
 from torchlint.facts.flow_specifications import NodePattern
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ValueUse
-from torchlint.semantic.function_effects import handed_over
+from torchlint.flow.memory_handings import handed_over
 from torchlint.semantic.graph import (
     ATTR,
     CALL,
@@ -34,14 +34,11 @@ _PURE: Final = frozenset({ATTR, CONST, ELEMENT, GLOBAL, INDEX, ITEM, OPERATION})
 
 def is_node(pattern: NodePattern, knowledge: CallKnowledge, node: Node) -> bool:
     """Whether a node is of a sort, apart from what goes in."""
-    if node.op not in pattern.ops or (pattern.in_loop and not any(a <= node.index < b for a, b in node.fn.loops)):
+    if node.op not in pattern.ops:
         return False
     if node.op != CALL:
         return not pattern.words or str(node.data) in pattern.words
-    keywords = node.arguments.keywords.keys()
-    if not pattern.given <= keywords or pattern.without & keywords or not _is_called(pattern, knowledge, node.ins[0]):
-        return False
-    return pattern.owner is None or (node.ins[0].op == ATTR and pattern.owner(knowledge.value(node.ins[0].ins[0])))
+    return _is_called(pattern, knowledge, node.ins[0])
 
 
 def _is_called(pattern: NodePattern, knowledge: CallKnowledge, function: Node) -> bool:

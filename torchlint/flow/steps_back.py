@@ -10,11 +10,10 @@ from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.flow import memory_handings
 from torchlint.flow.answers import by_operation
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
-from torchlint.flow.memory_handings import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside
+from torchlint.flow.memory_handings import ANY_DEPTH, FRESH, MEMBER, UNFAMILIAR, VIEW, inside, step_of
 from torchlint.flow.root_meetings import PARAMETER, SHARED, UNKNOWN, MemoryRoot, made_at, may_be_same
 from torchlint.models.operation_sets import SHARES_MEMORY
 from torchlint.semantic import graph as g
-from torchlint.semantic.function_effects import step_of
 from torchlint.semantic.graph import FormalParameter, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
@@ -244,14 +243,13 @@ def _of_variable(knowledge: CallKnowledge, node: Node, body: FunctionGraph, word
         yield each, path, None
 
 
-def _free(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
+def _free(_: CallKnowledge, node: Node, path: Path, frame: CallFrame | None) -> Steps:
     assert isinstance(node.data, tuple)
     owner, word = node.data
     found = lower(owner).definitions.get(word, ())
-    try:
-        around = knowledge.around(owner, frame) if frame is not None else None
-    except LookupError:
-        found = []
+    around = frame.of(owner) if frame is not None else None
+    if frame is not None and around is None and not frame.began_in(owner):
+        found = []  # nothing is known of the call in which the closure was made
     if not found:
         yield MemoryRoot(UNKNOWN, node)
     for each in found:

@@ -78,16 +78,3 @@ def node_of_write(write: MemoryWrite) -> Node:
     users = turned_edges(write.target.fn).users.get(write.target, ())
     near = [each for each in users if abs(each.index - write.at) <= 1]
     return next((each for each in (*near, *users) if each.at is write.place), write.target)
-
-
-def is_later(fn: FunctionGraph, place: int, node: Node, made: Node | None = None) -> bool:
-    """Whether a place of a function is reached after a node: it stands behind it, or a loop leads there again.
-
-    ``made`` is where the memory in question is made: a loop that makes it anew each time leads to another.
-    """
-    if place > node.index:
-        return True
-    return any(
-        first <= place < last and first <= node.index < last and not (made and first <= made.index < last)
-        for first, last in fn.loops
-    )

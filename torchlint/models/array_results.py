@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.models.descent import descend
-from torchlint.models.library_rows import leaf
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_TEXT, AN_ARRAY, AN_INTEGER, BOTTOM, Abstract, of_kind
 from torchlint.values.asking import CallSite, Path

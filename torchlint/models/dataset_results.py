@@ -7,8 +7,8 @@ from typing import Final
 from torchlint.models.container_methods import Member, of_row
 from torchlint.models.descent import descend
 from torchlint.models.handed_calls import handed_calls, sample_of
-from torchlint.models.library_rows import leaf
 from torchlint.semantic.graph import Node
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, AN_INTEGER, BOTTOM, Abstract, join, join_all, of_kind, tensor, unknown
 from torchlint.values.asking import ANY_ELEMENT, Asker, CallSite, Path, Presumption
@@ -140,9 +140,6 @@ def collated(asker: Asker, value: Abstract, at: Node, *, is_default: bool = Fals
         return value
     del at
     return join(made, of_kind(kind)) if kind else made
-
-
-_KEPT = frozenset("dataset datasets indices sampler batch_sampler batch_size tensors".split())
 
 
 def data_attribute(

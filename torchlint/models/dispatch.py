@@ -24,7 +24,7 @@ from torchlint.models.library_results import (
     library_instance_call,
     library_method,
 )
-from torchlint.models.library_rows import ARRAY_LIBRARIES, MADE_TUPLE, canonical, leaf, package_of
+from torchlint.models.library_rows import ARRAY_LIBRARIES, MADE_TUPLE, canonical, package_of
 from torchlint.models.module_results import (
     MODULE_METHODS,
     ONLY_OF_MODULES,
@@ -40,6 +40,7 @@ from torchlint.models.tensor_results import tensor_attribute, tensor_method, tor
 from torchlint.models.torch_objects import torch_object_call
 from torchlint.models.unknown_results import library_result, unknown_call
 from torchlint.semantic.graph import Node
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_TEXT, AN_INTEGER, BOTTOM, Abstract, join, of_kind
 from torchlint.values.asking import Asker, CallSite, Path, Presumption

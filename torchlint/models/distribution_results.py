@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.models.descent import descend
-from torchlint.models.library_rows import leaf
 from torchlint.models.operation_sets import DISTRIBUTIONS
 from torchlint.semantic.graph import Node
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_THING, Abstract, join_all, of_kind, tensor, unknown
 from torchlint.values.asking import Asker, CallSite, Path

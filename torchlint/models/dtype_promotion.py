@@ -12,7 +12,6 @@ from typing import Final
 from torchlint.values import abstract as a
 
 COMPLEX: Final = a.COMPLEX64 | a.COMPLEX128
-_SIGNED: Final = (a.INT8, a.INT16, a.INT32, a.INT64)
 _BITS: Final = tuple(1 << n for n in range(a.ANY_DTYPE.bit_length()))
 
 

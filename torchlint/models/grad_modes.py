@@ -30,8 +30,6 @@ GRAD_MODES: Final = frozenset(
     f"torch.{place}{word}" for place in ("", "autograd.", "autograd.grad_mode.") for word in _SWITCHES
 )
 """The full names of these managers."""
-GRAD_MODE_DECORATORS: Final = frozenset(each for each in GRAD_MODES if not each.endswith("set_grad_enabled"))
-"""Those that change nothing before the function that they decorate is called."""
 
 
 def is_switch(name: str) -> bool:

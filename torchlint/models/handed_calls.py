@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.library_rows import canonical
 from torchlint.semantic.graph import (
     ATTR,
     CALL,
@@ -18,6 +18,7 @@ from torchlint.semantic.graph import (
     Node,
     ProcessState,
 )
+from torchlint.syntax.places import leaf
 from torchlint.values.asking import CallSite
 
 
@@ -27,8 +28,6 @@ class HandedCall:
 
     function: Node
     call: Node
-    is_result: bool
-    """Whether what it gives is what the whole call gives, or each element of that is."""
 
 
 _Make = Callable[[CallSite, Node, int], CallArguments]
@@ -57,9 +56,9 @@ def some_number(site: CallSite) -> Node:
     return made_node(site, ("number",), ATTR, (nothing_known(site),), "ndim")
 
 
-def call_with(site: CallSite, function: Node, given: CallArguments, word: str = "handed") -> Node:
+def call_with(site: CallSite, function: Node, given: CallArguments) -> Node:
     """Return the call of a function that another call makes."""
-    return made_node(site, (word, function), CALL, (function,), given)
+    return made_node(site, ("handed", function), CALL, (function,), given)
 
 
 # ---------------------------------------------------------------------- what the function is given
@@ -184,28 +183,27 @@ def _receiver(site: CallSite, _: Node, __: int) -> CallArguments:
 # ---------------------------------------------------------------------- the table
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Where the function stands, by position and keyword, what it is given, and whether its result is the whole's."""
+    """Where the function stands, by position and keyword, and what it is given."""
 
     position: int | None
     keyword: str | None
     make: _Make
-    is_result: bool = False
 
 
 _ROWS: Final[dict[str, _Row]] = {
-    "submit": _Row(0, "fn", _rest), "to_thread": _Row(0, "func", _rest, True), "call_soon": _Row(0, "callback", _rest),
-    "run_in_executor": _Row(1, "func", _rest, True), "checkpoint": _Row(0, "function", _rest, True),
-    "run_in_threadpool": _Row(0, "func", _rest, True),
+    "submit": _Row(0, "fn", _rest), "to_thread": _Row(0, "func", _rest), "call_soon": _Row(0, "callback", _rest),
+    "run_in_executor": _Row(1, "func", _rest), "checkpoint": _Row(0, "function", _rest),
+    "run_in_threadpool": _Row(0, "func", _rest),
     "call_soon_threadsafe": _Row(0, "callback", _rest), "call_later": _Row(1, "callback", _rest),
-    "map": _Row(0, "func", _elements, True), "imap": _Row(0, "func", _elements, True),
-    "imap_unordered": _Row(0, "func", _elements, True), "map_async": _Row(0, "func", _elements, True),
-    "thread_map": _Row(0, "fn", _elements, True), "process_map": _Row(0, "fn", _elements, True),
-    "filter": _Row(0, "function", _elements), "starmap": _Row(0, "func", _spread_element, True),
-    "starmap_async": _Row(0, "func", _spread_element, True), "apply_async": _Row(0, "func", _tuple_given, True),
+    "map": _Row(0, "func", _elements), "imap": _Row(0, "func", _elements),
+    "imap_unordered": _Row(0, "func", _elements), "map_async": _Row(0, "func", _elements),
+    "thread_map": _Row(0, "fn", _elements), "process_map": _Row(0, "fn", _elements),
+    "filter": _Row(0, "function", _elements), "starmap": _Row(0, "func", _spread_element),
+    "starmap_async": _Row(0, "func", _spread_element), "apply_async": _Row(0, "func", _tuple_given),
     "Thread": _Row(1, "target", _tuple_given), "Process": _Row(1, "target", _tuple_given),
     "Timer": _Row(1, "function", _tuple_given), "start_new_thread": _Row(0, "function", _tuple_given),
     "spawn": _Row(0, "fn", _spawned), "start_processes": _Row(0, "fn", _spawned),
-    "reduce": _Row(0, "function", _accumulator, True), "accumulate": _Row(1, "func", _accumulator, True),
+    "reduce": _Row(0, "function", _accumulator), "accumulate": _Row(1, "func", _accumulator),
     "sorted": _Row(None, "key", _each_of_first), "max": _Row(None, "key", _each_of_first),
     "min": _Row(None, "key", _each_of_first), "sort": _Row(None, "key", _each_of_receiver),
     "groupby": _Row(1, "key", _each_of_first), "takewhile": _Row(0, "predicate", _elements),
@@ -216,11 +214,11 @@ _ROWS: Final[dict[str, _Row]] = {
     "register_full_backward_hook": _Row(0, "hook", _module_and_unknown),
     "register_backward_hook": _Row(0, "hook", _module_and_unknown),
     "register_post_accumulate_grad_hook": _Row(0, "hook", _receiver),
-    "step": _Row(0, "closure", _nothing, True), "add_done_callback": _Row(0, "fn", _unknown),
+    "step": _Row(0, "closure", _nothing), "add_done_callback": _Row(0, "fn", _unknown),
     "jacobian": _Row(0, "func", _inputs), "hessian": _Row(0, "func", _inputs), "vjp": _Row(0, "func", _inputs),
     "jvp": _Row(0, "func", _inputs), "gradcheck": _Row(0, "func", _inputs), "gradgradcheck": _Row(0, "func", _inputs),
     "vectorize": _Row(0, "pyfunc", _unknown), "apply_along_axis": _Row(0, "func1d", _unknown),
-    "tree_map": _Row(0, "func", _elements, True),
+    "tree_map": _Row(0, "func", _elements),
     "apply": _Row(0, "fn", _unknown),
     "Lambda": _Row(0, "lambd", _unknown), "LambdaLR": _Row(1, "lr_lambda", _unknown),
 }  # fmt: skip
@@ -249,4 +247,4 @@ def _handed(site: CallSite, row: _Row) -> Iterator[HandedCall]:
         function, position = found, row.position
     if function.op == CONST:
         return
-    yield HandedCall(function, call_with(site, function, row.make(site, function, position)), row.is_result)
+    yield HandedCall(function, call_with(site, function, row.make(site, function, position)))

@@ -31,7 +31,6 @@ from torchlint.values.contexts import Context
 from torchlint.values.references import LibraryInstanceRef
 
 FUTURE: Final = "concurrent.futures.Future"
-NAMED_TUPLE: Final = "collections.namedtuple"
 _POOLS: Final = frozenset(
     f"{module}.{word}"
     for module, word in (

@@ -11,10 +11,11 @@ from typing import Final
 from torchlint.models.combined_operands import combined
 from torchlint.models.dataset_results import presumed_batch
 from torchlint.models.descent import DESCRIBING, descend
-from torchlint.models.library_rows import FOREIGN, leaf, package_of
+from torchlint.models.library_rows import FOREIGN, package_of
 from torchlint.models.module_results import module_of
 from torchlint.models.tensor_moves import place_of
 from torchlint.models.unknown_results import unknown_call
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_THING, AN_INTEGER, Abstract, join, join_all, of_kind, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
@@ -328,10 +329,6 @@ def _of_environment(name: str, word: str, path: Path) -> Abstract:
     if path[0] == 0:
         return seen if len(path) == 1 else descend(foreign(name).but(kind=a.ARRAY | a.NUMBER | a.SEQUENCE), path[1:])
     return of_kind(a.ARRAY | a.NUMBER) if word == "step" and path[0] in (1, 2, 3) else said
-
-
-_GENERATING = frozenset({"transformers", "diffusers", "peft"})
-"""Libraries whose models generate without grad."""
 
 
 def _of_accelerator(site: CallSite, word: str, path: Path) -> Abstract | None:

@@ -102,11 +102,6 @@ def _capitals(name: str) -> list[int]:
     return [at for at in starts if name[at : at + 1].isupper()]
 
 
-def leaf(name: str) -> str:
-    """Return the last word of a dotted name."""
-    return name.rpartition(".")[2]
-
-
 MADE_TUPLE: Final = "a tuple of collections.namedtuple"
 """The class of what a class of ``collections.namedtuple`` makes, or ``_replace`` of such."""
 

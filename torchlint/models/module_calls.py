@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torchlint.models.combined_operands import combined
 from torchlint.models.descent import answer, descend
-from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
+from torchlint.models.library_rows import MODULE_CONTAINERS
 from torchlint.models.module_results import PACKED, PASSING, PLAIN, WRAPPING, has_parameters, is_live
 from torchlint.models.unknown_results import unknown_call
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, NOTHING, Abstract, join, join_all, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption

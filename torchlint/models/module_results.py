@@ -10,9 +10,10 @@ from typing import Final
 
 from torchlint.models.container_methods import CONTAINER_READS, container_method
 from torchlint.models.descent import answer, descend
-from torchlint.models.library_rows import MODULE_CONTAINERS, leaf
+from torchlint.models.library_rows import MODULE_CONTAINERS
 from torchlint.models.tensor_moves import moved, place_of
 from torchlint.semantic.graph import Node
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import (
     A_SEQUENCE,

@@ -43,8 +43,6 @@ def _bits(bits: dict[str, int], *columns: str) -> dict[str, int]:
     return found
 
 
-TORCH: Final[str] = _TABLE["torch"]
-"""The torch on which it was measured."""
 METHODS: Final = _names("methods")
 """All methods and attributes of a tensor, by their word."""
 FUNCTIONS: Final = _names("functions")
@@ -53,32 +51,24 @@ NEVER: Final = _names("never_methods", "never_functions")
 """Whose results never require grad."""
 NEVER_ELEMENTS: Final = _bits(_ELEMENTS, "never_elements")
 """What the elements of these are, as bits of dtypes."""
-FLOAT_BUT_NEVER: Final = _names("float_but_never")
 KEEPS_GRAD: Final = _names("keeps_grad_methods", "keeps_grad_functions")
 """Which hand on the argument itself or a view of it, so that it requires grad even without grad mode."""
 KEEPS_GRAD_INPLACE: Final = _names("keeps_grad_inplace")
 """Which do so only with ``inplace=True``."""
 KEEPS_GRAD_SOMETIMES: Final = _names("keeps_grad_sometimes")
 """Which may make a copy as well, depending on the argument."""
-REFUSES_GRAD: Final = _names("refuses_grad")
-"""Which raise where they are given a tensor that requires grad."""
 FACTORIES: Final = _names("factories")
 FACTORY_METHODS: Final = _names("factory_methods")
-TAKES_REQUIRES_GRAD: Final = _names("takes_requires_grad")
-TAKES_DEVICE: Final = _names("takes_device")
+TENSOR_MAKERS: Final = FACTORIES | FACTORY_METHODS | {"torch.sparse_coo_tensor"}
+"""These, and what makes a tensor of values, whose grad it takes over."""
 FOLLOWS_DEFAULT_DEVICE: Final = _names("follows_default_device")
 KEEPS_INTEGERS: Final = _names("keeps_integers")
 """Which give integers where they are given integers; what others give may be floating."""
 SHARES_MEMORY: Final = _names("shares_memory")
 """Whose results may share the memory of an argument."""
-TAKES_OUT: Final = _names("takes_out")
 TAKES_INPLACE: Final = _names("takes_inplace")
 NO_TENSOR: Final = _bits(_KINDS, "nontensor_methods", "nontensor_functions")
 """Which give no tensor, and the kinds of what they give."""
-SOMETIMES_NO_TENSOR: Final = _bits(_KINDS, "sometimes_no_tensor")
-"""Which may give something else beside tensors."""
-BARE_PARTIAL: Final = _names("bare_partial")
-"""Which give a tuple, or a tensor alone, depending on the arguments."""
 PARTIAL: Final[dict[str, tuple[int, ...]]] = {
     name: tuple(each) for column in ("partial_methods", "partial_functions") for name, each in _TABLE[column].items()
 }

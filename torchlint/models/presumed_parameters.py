@@ -8,7 +8,7 @@ from typing import Final
 
 from torchlint.models.descent import descend
 from torchlint.models.docstring_types import described
-from torchlint.models.library_rows import canonical, leaf
+from torchlint.models.library_rows import canonical
 from torchlint.models.parameter_uses import AS_COUNT, AS_INDEX, ASKED, handed_alone, uses_of
 from torchlint.models.stated_types import stated
 from torchlint.models.tests_of_values import kinds_of
@@ -25,11 +25,14 @@ from torchlint.semantic.graph import (
     Node,
 )
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_NUMBER, A_SEQUENCE, A_TEXT, AN_INTEGER, Abstract, join, of_kind, unknown
 from torchlint.values.asking import Asker, Path, Presumption
 from torchlint.values.references import ClassRef, LibraryInstanceRef, LibraryRef
 
+_MOST_BASES: Final = 4
+"""So far up the classes of the project are followed."""
 _OPEN: Final = a.SAFE | a.OF_PARAM
 
 
@@ -204,10 +207,10 @@ def _is_environment(name: str) -> bool:
     return leaf(name).endswith(("Env", "Wrapper"))
 
 
-def _derives(asker: Asker, function: FunctionGraph, wanted: Callable[[str], bool], depth: int = 4) -> bool:
+def _derives(asker: Asker, function: FunctionGraph, wanted: Callable[[str], bool]) -> bool:
     """Whether a base of a method's class, or one of its bases in the project, is a library's class of some kind."""
     classes = [function.cls] if function.cls is not None else []
-    for _ in range(depth):
+    for _ in range(_MOST_BASES):
         above = [each for cls in classes for base in cls.bases for each in asker.value(base, (), None).references]
         names = [canonical(each.name) for each in above if isinstance(each, LibraryRef)]
         names += [str(base.data) for cls in classes for base in cls.bases if base.op == GLOBAL]

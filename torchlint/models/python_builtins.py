@@ -225,14 +225,10 @@ def _gathered(site: CallSite, path: Path) -> Abstract:
     return of_row(tuple(value_of(site, each) for each in site.given.positional), path)
 
 
-def _run_by(name: str) -> Transfer:
-    """Return the transfer of a function that gives what the function gives that it is handed."""
-
-    def run(site: CallSite, path: Path) -> Abstract:
-        found = results_of_handed(site, name, path)
-        return join_all(found) if found else unknown_call(site, path)
-
-    return run
+def _run_in_thread(site: CallSite, path: Path) -> Abstract:
+    """``asyncio.to_thread(f, x)``: what the function gives."""
+    found = results_of_handed(site, "asyncio.to_thread", path)
+    return join_all(found) if found else unknown_call(site, path)
 
 
 def _replaced(site: CallSite, path: Path) -> Abstract:
@@ -291,7 +287,7 @@ _TRANSFERS: Final[dict[str, Transfer]] = {
     "float": _converted(a.SCALAR),
     "bool": _converted(a.SCALAR),
     "typing.cast": _passed(1, "val"),
-    "asyncio.to_thread": _run_by("asyncio.to_thread"),
+    "asyncio.to_thread": _run_in_thread,
     "asyncio.gather": _gathered,
     "getattr": _attribute,
     "type": _type,

@@ -7,10 +7,11 @@ from typing import Final
 
 from torchlint.models.descent import constant, descend
 from torchlint.models.library_results import foreign
-from torchlint.models.library_rows import FOREIGN, canonical, leaf, package_of
+from torchlint.models.library_rows import FOREIGN, canonical, package_of
 from torchlint.models.tensor_moves import dtype_named
 from torchlint.semantic.graph import ATTR, CALL, CONST, EXPORT, GLOBAL, INDEX, OPERATION, Mark, Node
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, A_THING, BOTTOM, NOTHING, Abstract, join, join_all, of_kind
 from torchlint.values.asking import ANY_ELEMENT, Asker, Path

@@ -266,9 +266,9 @@ def seems_dtype(node: Node) -> bool:
 
 
 # ---------------------------------------------------------------------- devices as values
-def device_value(site: CallSite, position: int = 0) -> Abstract:
+def device_value(site: CallSite) -> Abstract:
     """Return ``torch.device(...)``: a device, with the place that its argument means."""
-    node = site.argument(position, "device") or site.argument(position, "type")
+    node = site.argument(0, "device") or site.argument(0, "type")
     bits, origin = (
         place_of(site.asker.value(node, (), site.context), site.node)
         if node is not None

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.models.container_methods import CONTAINER_METHODS
-from torchlint.models.library_rows import FOREIGN, canonical, leaf, package_of
+from torchlint.models.library_rows import FOREIGN, canonical, package_of
 from torchlint.models.module_results import MODULE_METHODS, PACKED
 from torchlint.models.operation_sets import METHODS
 from torchlint.models.tensor_moves import dtype_named, dtype_of
 from torchlint.semantic.graph import SEQUENCE as DISPLAY
 from torchlint.semantic.graph import Narrowing, Node
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, NOTHING, Abstract, of_kind
 from torchlint.values.asking import ANY_ELEMENT, Asker, Path

@@ -9,10 +9,10 @@ from torchlint.models.dataset_results import data_call, holds_data
 from torchlint.models.descent import answer, descend
 from torchlint.models.distribution_results import distribution_made, is_distribution, parameters_of
 from torchlint.models.library_objects import handed_results
-from torchlint.models.library_rows import leaf
 from torchlint.models.module_results import module_made, module_of
 from torchlint.models.optimizer_results import is_optimizer, optimizer_made
 from torchlint.models.unknown_results import unknown_call
+from torchlint.syntax.places import leaf
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract, join_all, of_kind, tensor
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption

@@ -156,7 +156,7 @@ def _place(value: Value) -> str:
         return "on an accelerator" if value.device == Device.ACCELERATOR else "may be on an accelerator"
     if value.device & Device.UNKNOWN:
         return "nothing excludes an accelerator"
-    return "on the host: there is no CUDA" if value.device & Device.WITHOUT_CUDA else "on the host"
+    return "on the host"
 
 
 def _names(kind: Kind) -> list[str]:

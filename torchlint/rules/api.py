@@ -16,36 +16,30 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.facts.callers import Asked, CallerEvidence, EvidenceLevel, KnownCall
+from torchlint.facts.callers import CallerEvidence, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.flow_specifications import (
     RECEIVES,
     RETURNED,
-    SEEN,
     FlowSpecification,
     FlowValue,
     NodePattern,
 )
 from torchlint.facts.known_paths import FlowPlace, KnownPath
-from torchlint.facts.value import ABSENT, ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.value import ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
 from torchlint.models.grad_modes import GRAD_MODES
-from torchlint.models.operations import (
-    CASTS,
-    DISTINCTIVE,
-    LEGACY_DTYPES,
-    LOSSES,
-    leaf,
-    operations,
-)
+from torchlint.models.operation_sets import FUNCTIONS as TORCH_FUNCTIONS
+from torchlint.models.operation_sets import LEGACY_DTYPES, TENSOR_MAKERS
+from torchlint.models.operation_sets import METHODS as TENSOR_METHODS
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
 from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import elements_of, is_called_self, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, is_called_self, leaf, root_of_name, root_of_place, word_of
 from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
@@ -194,11 +188,6 @@ class FileContext:
         """The file."""
         return self._index.tree
 
-    @property
-    def statements(self) -> tuple[ast.stmt, ...]:
-        """The statements of the region."""
-        return self._definition.region.statements
-
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return the file's nodes of a type."""
         return self._index.nodes(kind)
@@ -318,11 +307,11 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def brought_by_calls(self, argument: ast.arg, asked_for: Asked) -> CallerEvidence:
-        """Return what the project's calls bring by an argument."""
+    def brought_by_calls(self, argument: ast.arg) -> CallerEvidence:
+        """Return whether the project's calls hand over what is on an accelerator for an argument."""
         if self._origin is not None:
-            return self._origin._analysis.brought_by_calls(argument, asked_for, self._analysis)  # noqa: SLF001  # its own
-        return self._analysis.brought_by_calls(argument, asked_for)
+            return self._origin._analysis.brought_by_calls(argument, self._analysis)  # noqa: SLF001  # its own
+        return self._analysis.brought_by_calls(argument)
 
     def calls_of(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
         """Return the calls of a function in its file, and those in others that are surely of it, each with its file."""
@@ -464,14 +453,13 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ABSENT", "ANY", "CASTS", "DEVICE", "DISTINCTIVE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "LOSSES",
-    "NOT_JUDGED", "OPEN", "OWN", "RECEIVES", "RETURNED", "SCOPES", "SEEN", "SETTINGS", "TENSOR_TYPE", "UNKNOWN",
-    "WRITTEN_HERE", "WRITTEN_THERE", "Asked", "AstIndex", "CallerEvidence", "Device", "Draft", "Dtype",
-    "EvidenceLevel", "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad",
-    "JudgedConversion", "Kind", "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value",
-    "any_element", "arguments_of", "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block",
-    "elements_of", "first_parameter", "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf",
-    "leaves", "names_other_accelerators", "one_line", "operations", "parameters", "plain_parameters",
-    "positional_parameters", "remembered", "root_of_name", "root_of_place",
-    "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
+    "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN",
+    "RECEIVES", "RETURNED", "SCOPES", "SETTINGS", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE",
+    "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype",
+    "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind",
+    "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value", "any_element", "arguments_of",
+    "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of", "first_parameter",
+    "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves", "names_other_accelerators",
+    "one_line", "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name",
+    "root_of_place", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
 ]  # fmt: skip

@@ -11,7 +11,6 @@ from torchlint.semantic.lower_calls import callee_words, changes_process, is_in_
 from torchlint.semantic.lowering_state import Lowering
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVES = frozenset((ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.Lambda))
 
 

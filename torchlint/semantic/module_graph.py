@@ -57,11 +57,6 @@ class ModuleGraph:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
-    @property
-    def is_parsed(self) -> bool:
-        """Whether somebody has asked for the syntax."""
-        return "tree" in vars(self)
-
     @cached_property
     def bare(self) -> bytes:
         """The text with blanks in place of comments, of which no answer about other files takes notice."""

@@ -147,10 +147,6 @@ class AstIndex:
         decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *(each.lineno for each in decorators)])
 
-    def text(self, statement: ast.stmt) -> bytes:
-        """Return a statement's text from its first row on, decorators included."""
-        return self.source.utf8[self.source.line_starts[self.first_row(statement) - 1] : self.end(statement)]
-
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the nodes around a node, innermost first; the module is last."""
         while (above := self.parents.get(node)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.syntax.ast_index import FUNCTIONS, Function
+from torchlint.syntax.ast_index import Function
 
 
 def positional_parameters(function: Function | ast.Lambda) -> list[ast.arg]:
@@ -36,11 +36,6 @@ def first_parameter(function: Function) -> str | None:
 def is_static(function: Function) -> bool:
     """Whether a method is a ``staticmethod``: it has no ``self``."""
     return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
-
-
-def methods_of(owner: ast.ClassDef) -> list[Function]:
-    """Return the methods that a class body defines, those under a test left out."""
-    return [each for each in owner.body if isinstance(each, FUNCTIONS)]
 
 
 def decorators_of(definition: Function | ast.ClassDef) -> list[ast.expr]:

@@ -6,7 +6,7 @@ import ast
 
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
 from torchlint.syntax.signatures import parameters
-from torchlint.texts.imports import import_bindings
+from torchlint.texts.imports import imported_names
 
 SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -33,7 +33,7 @@ def naming(node: ast.AST) -> list[str]:
     if not isinstance(node, BINDING):
         return []
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return [word for word, _ in import_bindings(node)]
+        return [*imported_names(node)]
     word = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
     return [word] if word else []
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.facts.value import Device
-
-_OF_CUDA = ("cuda", "hip")
 _OTHERS = ("mps", "xpu", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia", "mlu", "musa")
-_ACCELERATORS = (*_OF_CUDA, *_OTHERS)
 
 _DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning", b"mps", b"xpu")
@@ -26,16 +22,6 @@ _NAMING_OTHERS = re.compile(rf"(?<![a-z])(?:{'|'.join(_OTHERS)})(?![a-z])".encod
 SETTINGS = "args?|opts?|options?|cfg|conf|configs?|configuration|settings|hparams|hps|flags"
 """Words for what holds a program's settings and nothing else, as a pattern."""
 _SETTINGS = re.compile(rf"(^|_)({SETTINGS})$", re.IGNORECASE)
-
-
-def place_named(text: str) -> Device:
-    """Return the place that a device string names; no place for other strings."""
-    kind = text.partition(":")[0]
-    if kind == "cpu":
-        return Device.HOST
-    if kind in _ACCELERATORS:
-        return Device.ACCELERATOR
-    return Device.HOST | Device.ACCELERATOR if kind == "auto" else Device(0)
 
 
 def says_accelerator(text: bytes) -> bool:

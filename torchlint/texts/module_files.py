@@ -31,14 +31,6 @@ def is_of_tests(path: str) -> bool:
     return is_test(path) or "tests" in path.split(os.sep)
 
 
-def seen_from(root: str, path: str) -> str:
-    """Return what ``os.path.relpath(path, root)`` gives, sooner where an absolute path lies below the root."""
-    start = os.path.join(root, "")
-    rest = path[len(start) :]
-    is_below = rest and path.startswith(start) and os.path.normpath(path) == path
-    return rest if is_below else os.path.relpath(path, root)
-
-
 @dataclass(frozen=True)
 class Location:
     """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""
@@ -61,12 +53,6 @@ class Location:
     def root(self) -> str:
         """The folder where the project begins; nothing above it is ever read."""
         return self.homes.root(self.folder)
-
-    @cached_property
-    def name(self) -> str:
-        """The dotted name of the file below the root, unique in the project: ``src.package.module``."""
-        relative = seen_from(self.root, os.path.splitext(self.path)[0])
-        return relative.replace(os.sep, ".")
 
     def holds(self, path: str) -> bool:
         """Whether a path is the project's root or lies below it."""
@@ -117,14 +103,3 @@ class Imports:
             return None
         bases = (os.path.join(folder, *module.split(".")) for folder in self._place.search)
         return next((base for base in bases if self._place.holds(base) and self._shape(base)), None)
-
-
-def file_of(base: str, shape: str | None) -> str | None:
-    """Return the file of a module by its path without ``.py`` and what is there; None for a folder that is no package.
-
-    A package wins over a module of the same name, as it does in Python.
-    """
-    there = shape.split() if shape else []
-    if "package" in there:
-        return os.path.join(base, "__init__.py")
-    return base + ".py" if "module" in there else None

@@ -39,8 +39,8 @@ def sure_takers(words: WordIndex, own: str, name: str) -> str | None:
     return _said(found, "import", f"`{name}` from here")
 
 
-def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
-    """Return the clause about all files that take a name from a module; ``how``: stars count, and who is behind them.
+def takers(words: WordIndex, own: str, name: str) -> str | None:
+    """Return the clause about all files that take a name from a module, or all names of it.
 
     An import of all names hands the name on to whoever takes it from there.
     """
@@ -53,7 +53,7 @@ def takers(words: WordIndex, own: str, name: str, how: str) -> str | None:
             taken = each.told(_taken)
             if not taken.isdisjoint({(module, name), (module, f".{name}")}):
                 by_name[each.shown] = None
-            if (module, "*") in taken and how == "stars" and each.path not in passed:
+            if (module, "*") in taken and each.path not in passed:
                 by_star[each.shown] = None
                 passed.add(each.path)
                 waiting.append(each.path)

@@ -62,9 +62,9 @@ class ProjectView:
                 return f"`{name}` of `{shown}` is a subclass of `Tensor`"
         return None
 
-    def takes(self, name: str, by_star: bool) -> str | None:
-        """Return who takes a name from this module; ``by_star``: an import of all names takes it, too."""
-        return self._ask(TAKES, name, "stars" if by_star else "names")
+    def takes(self, name: str) -> str | None:
+        """Return who takes a name from this module; an import of all names takes it, too."""
+        return self._ask(TAKES, name)
 
     def defines(self, method: str) -> str | None:
         """Return who defines a method of a name in another file."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -71,11 +70,6 @@ def claim(case: Case, target: Target = None) -> Applicability:
     if repaired(case, target=target) != case.text:
         return Applicability.SAFE
     return Applicability.UNSAFE if repaired(case, True, target) != case.text else Applicability.DISPLAY
-
-
-def digest(cases: Iterable[Case]) -> str:
-    """Return a short name for several cases."""
-    return hashlib.sha256("\0".join(case.digest for case in cases).encode()).hexdigest()[:16]
 
 
 def page_example(code: str) -> Case:

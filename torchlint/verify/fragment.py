@@ -187,7 +187,7 @@ def _grad_is_off(found: FixSite) -> bool:
 
 
 def _facts(value: Value) -> tuple[object, ...]:
-    return value.plain()[:7]
+    return value.plain()
 
 
 def _imports(found: FixSite) -> tuple[Fragment, ...] | Uncut:

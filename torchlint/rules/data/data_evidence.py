@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, operations, parameters, remembered
+from torchlint.rules.api import SETTINGS, TENSOR_METHODS, FileContext, Kind, Value, parameters, remembered
 from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, meets_tensor, network_output
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
@@ -364,7 +364,7 @@ def _is_reckoned_with(node: cst.Attribute, context: FileContext) -> bool:
     if isinstance(above, cst.BinaryOperation | cst.UnaryOperation):
         return True
     called = method_call(node, context)
-    return called is not None and called[1] in operations().methods
+    return called is not None and called[1] in TENSOR_METHODS
 
 
 def _names_a_shape(call: cst.Call) -> bool:

@@ -11,7 +11,7 @@ from itertools import islice
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import ANY, FileContext, Kind, last_word_of_name, operations, remembered
+from torchlint.rules.api import ANY, TENSOR_METHODS, FileContext, Kind, last_word_of_name, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES, last_word
 from torchlint.rules.evidence.method_calls import method_call
 from torchlint.rules.evidence.tensor_uses import PARAMETER, is_used
@@ -66,7 +66,7 @@ def root_of(node: ast.expr) -> ast.expr:
         match node:
             case ast.Subscript(value=inner, slice=index) if not isinstance(index, ast.Constant) or _is_number(index):
                 node = inner
-            case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in operations().methods:
+            case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in TENSOR_METHODS:
                 node = inner
             case ast.Attribute(value=inner, attr=word) if word in VIEW_ATTRIBUTES:
                 node = inner
@@ -115,7 +115,7 @@ def is_tensor_word(word: str) -> bool:
 
 @cache
 def _tensor_words() -> frozenset[str]:
-    return (operations().methods | FORM_ATTRIBUTES | FORM_METHODS | _HELD) - {"values"}
+    return (TENSOR_METHODS | FORM_ATTRIBUTES | FORM_METHODS | _HELD) - {"values"}
 
 
 def _called(call: ast.Call, context: FileContext) -> Confidence | None:
@@ -148,7 +148,7 @@ def behind_methods(node: cst.BaseExpression) -> cst.BaseExpression:
     """Return the object on which a chain of tensor methods is called."""
     while True:
         match node:
-            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in operations().methods:
+            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in TENSOR_METHODS:
                 node = inner
             case _:
                 return node
@@ -168,7 +168,7 @@ def _outward(node: cst.CSTNode, context: FileContext) -> cst.CSTNode | None:
     if isinstance(above, cst.BinaryOperation | cst.UnaryOperation):
         return above
     called = method_call(node, context)
-    return called[0] if called is not None and called[1] in operations().methods else None
+    return called[0] if called is not None and called[1] in TENSOR_METHODS else None
 
 
 def _beside(node: cst.CSTNode, context: FileContext) -> Iterator[cst.BaseExpression]:

@@ -10,7 +10,7 @@ from enum import Enum, auto
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, Kind, operations, remembered
+from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
 from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.evidence.method_calls import call_of, method_call
@@ -172,7 +172,7 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
         elif called := method_call(current, context):
             call, word = called
             if word.endswith("_") and not word.startswith("_") and word not in _NOT_WRITING:
-                return DataUse(Use.MUTATION, call, Way.METHOD, word) if word in operations().methods else None
+                return DataUse(Use.MUTATION, call, Way.METHOD, word) if word in TENSOR_METHODS else None
             if word not in VIEWS:
                 return None
             current = call

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import (
-    Asked,
     Device,
-    EvidenceLevel,
     FileContext,
     Function,
     Kind,
@@ -110,15 +108,15 @@ def place_by_argument(node: ast.expr, context: FileContext) -> Place | None:
     if not _may_be_there(value) or not context.presumed_value(node).may_be_on_accelerator:
         return None
     start = begun_by(value.why_device, context)
-    brought = context.brought_by_calls(start, Asked.ACCELERATOR) if start is not None else None
+    brought = context.brought_by_calls(start) if start is not None else None
     if brought is not None and brought.source is not None:
         told = f"{context.spelled_place(brought.source)} hands it over"
         return Place((*context.why(value.why_device), told), is_shown=not context.is_test)
     if start is not None and (handed := _handed_in_sight(start, context)) is not None:
         return handed
     for argument in dict.fromkeys(_arguments_behind(node, context, _FEW)):
-        brought = context.brought_by_calls(argument, Asked.ACCELERATOR)
-        if not brought.calls or brought.given is not EvidenceLevel.NOTHING:
+        brought = context.brought_by_calls(argument)
+        if not brought.is_excluded:
             said = _said("is an argument: callers decide where it is", argument)
             return Place((said,), False, is_open=True)
     return None

@@ -77,8 +77,3 @@ def _is_maker(name: str, call: ast.Call, context: FileContext) -> bool:
 
 def _value(node: ast.expr, context: FileContext) -> Value:
     return context.value(node)
-
-
-def names_within(name: str, scope: ast.AST, context: FileContext) -> list[ast.Name]:
-    """Return where a name stands in a function or module, those of functions inside it counted."""
-    return [each for each in context.inside(scope, ast.Name) if each.id == name]

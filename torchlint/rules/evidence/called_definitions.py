@@ -1,4 +1,4 @@
-"""What the parameters of a function stand for in a call, and what their defaults say."""
+"""What the defaults of a function say of its parameters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import ast
 from torchlint.rules.api import (
     Function,
     defaults_of,
-    plain_parameters,
-    unpacks,
-    written_argument,
 )
 
 
@@ -27,14 +24,3 @@ def _is_plain(node: ast.expr) -> bool:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return bool(parts) and all(map(_is_plain, parts))
     return False
-
-
-def bind(call: ast.Call, function: Function, method: bool) -> dict[str, ast.expr]:
-    """Return the arguments of a call by the names of a function's parameters, as far as they are written one by one."""
-    words = [each.arg for each in plain_parameters(function)]
-    written = {word: written_argument(call, function, word, method) for word in words}
-    found = {word: argument for word, argument in written.items() if argument is not None}
-    if unpacks(call):
-        return found
-    told = {each.arg: default for each, default in defaults_of(function).items() if isinstance(default, ast.Constant)}
-    return told | found

@@ -21,25 +21,22 @@ _OTHERS = frozenset(
 """Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
 
 
-def error_not_expected(node: cst.CSTNode, context: FileContext, is_answered_alike: bool = False) -> Decision:
-    """Decide whether nothing around a node, in the same function, expects the error that it raises.
-
-    ``is_answered_alike``: another error is raised at the same place, which a handler for all errors takes just as well.
-    """
+def error_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether nothing around a node, in the same function, expects the error that it raises."""
     if not context.is_parsed:
         return ERROR_NOT_EXPECTED.decided("an error may be expected here" if context.matches(_HANDLES) else None)
     places = (context.python(each) for each in (node, *context.ancestors(node)))
     place = next((each for each in places if each is not None), context.tree)
-    expected = _is_expected(place, context, is_answered_alike)
+    expected = _is_expected(place, context)
     return ERROR_NOT_EXPECTED.decided("the code around may expect the error" if expected else None)
 
 
-def _is_expected(place: ast.AST, context: FileContext, is_answered_alike: bool) -> bool:
+def _is_expected(place: ast.AST, context: FileContext) -> bool:
     below = place
     for above in context.ancestors(place):
         match above:
             case ast.Try(body=body, handlers=handlers) if below in body:
-                if any(_takes(each.type, is_answered_alike) for each in handlers):
+                if any(_takes(each.type) for each in handlers):
                     return True
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 if any(_expects(each.context_expr) for each in items):
@@ -52,16 +49,16 @@ def _is_expected(place: ast.AST, context: FileContext, is_answered_alike: bool) 
                 outer = context.function_around(above)  # which may call it under `pytest.raises`
                 uses = context.names_by_word().get(above.name, ()) if outer is not None else ()
                 own = (each for each in uses if context.function_around(each) is outer)
-                return any(_is_expected(each, context, is_answered_alike) for each in own)
+                return any(_is_expected(each, context) for each in own)
         below = above
     return False
 
 
-def _takes(kind: ast.expr | None, is_answered_alike: bool) -> bool:
+def _takes(kind: ast.expr | None) -> bool:
     """Whether a handler takes an error that conversions raise."""
     kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
     names = {each.id if isinstance(each, ast.Name) else "" for each in kinds} if kind is not None else set(_EVERY)
-    return not names <= _OTHERS and not (is_answered_alike and bool(names & _EVERY))
+    return not names <= _OTHERS
 
 
 def _expects(context: ast.expr) -> bool:
@@ -70,4 +67,4 @@ def _expects(context: ast.expr) -> bool:
         return False
     word = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
     kind = context.args[0] if context.args else None
-    return _EXPECTS.search(word) is not None and _takes(kind, is_answered_alike=False)
+    return _EXPECTS.search(word) is not None and _takes(kind)

@@ -27,13 +27,13 @@ _MOST_FUNCTIONS = 4
 
 def place_of_handed(node: ast.expr, context: FileContext) -> Place | None:
     """Return why a part of an argument may be on an accelerator: a call in the project hands over one that is."""
-    found = _argument_behind(node, context, _FEW)
+    found = _argument_behind(node, context)
     return _handed(*found, context, _MOST_FUNCTIONS) if found is not None else None
 
 
 def place_in(given: ast.expr, node: ast.expr, start: ast.arg, context: FileContext, home: FileContext) -> Place | None:
     """Return why a part of what one call hands over for an argument may be there, by how the part is read at home."""
-    found = _argument_behind(node, home, _FEW)
+    found = _argument_behind(node, home)
     return _place(given, found[1], context, _MOST_FUNCTIONS) if found is not None and found[0] is start else None
 
 
@@ -58,7 +58,7 @@ def _place(given: ast.expr, path: tuple[Step, ...], context: FileContext, depth:
         return Place(tuple(map(context.located, context.why(value.why_device))), is_shown=not context.is_test)
     if not value.may(Kind.TENSOR) or not value.may_be_on_accelerator:
         return None
-    if (found := _argument_behind(given, context, _FEW)) is not None:
+    if (found := _argument_behind(given, context)) is not None:
         argument, before = found
         return _handed(argument, (*before, *path), context, depth)
     spelled = _spelled(given, path, context, _FEW)
@@ -92,9 +92,10 @@ def _spelled(given: ast.expr, path: tuple[Step, ...], context: FileContext, dept
     return None
 
 
-def _argument_behind(node: ast.expr, context: FileContext, depth: int) -> tuple[ast.arg, tuple[Step, ...]] | None:
+def _argument_behind(node: ast.expr, context: FileContext) -> tuple[ast.arg, tuple[Step, ...]] | None:
     """Return the argument of a function that an expression is a part of, and the keys that lead from it to the part."""
     steps: tuple[Step, ...] = ()
+    depth = _FEW
     while depth:
         match node:
             case ast.Subscript(value=inner, slice=index):

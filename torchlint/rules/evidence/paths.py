@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from torchlint.rules.api import FileContext, Function, remembered
 
@@ -62,51 +62,6 @@ class _Builder:
                 fine = self.block(node.orelse, ends, stop, again)
                 return [*self.block(node.body, [*fine, *failed], stop, again), *failed]
         return after
-
-
-def header(node: ast.stmt) -> Iterator[ast.AST]:
-    """Yield what a statement evaluates itself: a simple one all of it, a compound one its header."""
-    match node:
-        case ast.If(test=test) | ast.While(test=test) | ast.Match(subject=test):
-            yield test
-        case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
-            yield source
-            yield target
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            yield from items
-        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return
-        case _:
-            yield node
-
-
-def reached_after(
-    start: ast.stmt,
-    following: Successors,
-    *,
-    changes: Callable[[ast.stmt], bool],
-    ends: Callable[[ast.stmt], bool],
-    is_asked: Callable[[ast.stmt], bool],
-) -> tuple[ast.stmt, ast.stmt] | None:
-    """Return a statement that is asked for and may run behind one that changes something, and that one before it.
-
-    Ways that come by a statement which ``ends`` them are followed no further.
-    """
-    seen: set[tuple[ast.stmt, bool]] = set()
-    stack: list[tuple[ast.stmt, ast.stmt | None]] = [(each, None) for each in following.get(start, [])]
-    while stack:
-        node, changed = stack.pop()
-        if (node, changed is not None) in seen:
-            continue
-        seen.add((node, changed is not None))
-        if changed is not None and is_asked(node):
-            return changed, node
-        if ends(node):
-            continue
-        if changed is None and changes(node):
-            changed = node
-        stack += [(each, changed) for each in following.get(node, [])]
-    return None
 
 
 def comes_by(

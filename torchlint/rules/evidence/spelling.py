@@ -62,7 +62,7 @@ def _meaning_another(_: ast.Module, context: FileContext) -> frozenset[str]:
 
 def _goes_out(context: FileContext) -> bool:
     """Whether another file takes all names of the module, so that an import that is added binds ``torch`` there."""
-    return "__all__" not in context.stores(context.tree) and bool(context.other_texts.takes("torch", by_star=True))
+    return "__all__" not in context.stores(context.tree) and bool(context.other_texts.takes("torch"))
 
 
 def _imports(context: FileContext, at: cst.CSTNode) -> tuple[list[_Import], list[_Import]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import ABSENT, FileContext
+from torchlint.rules.api import FileContext
 
 
 def has_a_dimension(node: ast.expr, context: FileContext) -> bool:
@@ -20,4 +20,4 @@ def has_one_dimension(node: ast.expr, context: FileContext) -> bool:
 def has_no_dimension(node: ast.expr, context: FileContext) -> bool:
     """Whether a tensor has no dimensions, by more than a claim: a full reduction, a loss, what is computed of these."""
     value = context.value(node)
-    return value.rank == 0 and value.claimed in ("", ABSENT)
+    return value.rank == 0 and not value.claimed

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
-from torchlint.rules.api import ABSENT, FileContext, Grad, Kind
+from torchlint.rules.api import FileContext, Grad, Kind
 from torchlint.rules.evidence.shown_code import brief
 
 
@@ -28,7 +28,7 @@ def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decisi
 def is_proven(node: ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor, or `None`, by more than a claim."""
     known = context.value(node)
-    return known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE) and known.claimed in ("", ABSENT)
+    return known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE) and not known.claimed
 
 
 def is_detached(node: ast.expr, context: FileContext) -> bool:

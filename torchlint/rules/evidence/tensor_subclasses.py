@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
-from torchlint.rules.api import FileContext, operations
+from torchlint.rules.api import TENSOR_MAKERS, FileContext
 from torchlint.rules.evidence.local_bindings import values_of
 from torchlint.rules.evidence.shown_code import brief
 
@@ -41,4 +41,4 @@ def _is_made_anew(node: ast.expr, context: FileContext) -> bool:
     if not isinstance(node, ast.Call):
         return False
     names = context.names(node.func)
-    return bool(names) and names <= operations().factories and not any(each.endswith("_like") for each in names)
+    return bool(names) and names <= TENSOR_MAKERS and not any(each.endswith("_like") for each in names)

@@ -12,11 +12,11 @@ from functools import cache
 import libcst as cst
 
 from torchlint.rules.api import (
-    DISTINCTIVE,
+    TENSOR_MAKERS,
+    TORCH_FUNCTIONS,
     FileContext,
     children,
     leaf,
-    operations,
     parameters,
     remembered,
     root_of_place,
@@ -54,8 +54,16 @@ CALLING_BACK = frozenset({"apply_", "map_", "map2_"})
 GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
 
-TENSOR_ONLY = DISTINCTIVE - frozenset(
-    "float long half clamp argmax argmin matmul set_ map_ apply_ gather unfold".split()
+TENSOR_ONLY = frozenset(
+    """
+    detach requires_grad_ backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous retain_grad detach_ new_zeros
+    new_ones new_tensor new_empty new_full type_as scatter scatter_ scatter_add_ index_select masked_fill masked_fill_
+    masked_select narrow addmm bmm baddbmm normal_ uniform_ fill_ zero_ copy_ add_ sub_ mul_ div_ clamp_ addcmul_
+    addcdiv_ expand_as view_as topk logsumexp log_softmax sigmoid_ tanh_ permute numel nelement squeeze_ bernoulli_
+    random_ exponential_ softmax is_cuda cuda unbind mm log_ exp_ sqrt_ pow_ transpose_ resize_ resize_as_ index_fill_
+    index_add_ index_copy_ lerp_ floor_ ceil_ round_ trunc_ sign_ abs_ neg_ relu_ t_ addr_ cauchy_ log_normal_
+    geometric_ renorm_ tril_ triu_
+    """.split()
 )
 """Methods that little else than a tensor has."""
 
@@ -212,13 +220,12 @@ def asks_for_a_tensor(function: ast.expr, context: FileContext) -> bool:
     match function:
         case ast.Attribute(attr=word) | ast.Name(id=word) if word in _taking_tensors():
             names = context.value(function).names
-            return bool(names) and names <= operations().functions | _WRAPPERS
+            return bool(names) and names <= TORCH_FUNCTIONS | _WRAPPERS
     return False
 
 
 @cache
 def _taking_tensors() -> frozenset[str]:
     """Return the last words of torch's functions that take nothing but a tensor as their first argument."""
-    known = operations()
-    makers = {name for name in known.factories if not name.endswith("_like")}
-    return frozenset(leaf(name) for name in known.functions - makers) - _TAKES_ANYTHING | {"Parameter", "Variable"}
+    makers = {name for name in TENSOR_MAKERS if not name.endswith("_like")}
+    return frozenset(leaf(name) for name in TORCH_FUNCTIONS - makers) - _TAKES_ANYTHING | {"Parameter", "Variable"}

@@ -169,7 +169,7 @@ def _doubt(name: str, context: FileContext) -> str | None:
     """Return who may take a name that nothing in the file uses; None where nobody does."""
     if "__all__" in context.names_by_word():
         return "`__all__` may be put together at run time"
-    return context.other_texts.takes(name, by_star=True)
+    return context.other_texts.takes(name)
 
 
 def _is_used(name: str, context: FileContext) -> bool:

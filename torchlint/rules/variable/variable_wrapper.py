@@ -109,7 +109,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element, operations
+from torchlint.rules.api import TENSOR_MAKERS, Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.evidence.aliasing import held_alone
 from torchlint.rules.evidence.expected_errors import error_not_expected
@@ -260,9 +260,7 @@ def _may_be_live(part: ast.Name | ast.Attribute, context: FileContext) -> bool:
 
 def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
     names = context.value(call.func).names
-    return bool(names) and all(
-        each in operations().factories or each.endswith(("Tensor", "Variable")) for each in names
-    )
+    return bool(names) and all(each in TENSOR_MAKERS or each.endswith(("Tensor", "Variable")) for each in names)
 
 
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
