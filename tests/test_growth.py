@@ -114,6 +114,10 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+LOOKED_THROUGH = ("globals bound again", "one truth value", "truth values", "layers", "weights kept in loops")
+"""At each place the others that touch the same object or name are looked through: a square, with a small factor."""
+
+
 def each(number: int, text: str) -> str:
     return "".join(text.format(at, at + 1) for at in range(number))
 
@@ -144,7 +148,7 @@ def work(shape: str, number: int) -> int:
 def test_work_grows_with_the_code(shape: str) -> None:
     work(shape, 3)  # modules are imported and tables read
     once, fourfold = work(shape, 40), work(shape, 160)
-    assert fourfold < 5 * once
+    assert fourfold < (11 if shape in LOOKED_THROUGH else 5) * once
 
 
 def test_work_grows_with_a_chain_of_data_of_which_all_names_are_looked_through() -> None:

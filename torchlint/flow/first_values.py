@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import PROPERTIES
@@ -239,8 +239,7 @@ class FirstValues:
             for node in fn.nodes
             if node.op in (g.GROW, g.SPREAD) and node.ins[0] in parts and node.data not in (g.OF_PART, g.OF_WHOLE)
         ]
-        calls = [each for each in fn.nodes if each.op == g.CALL and each.ins[0].op == g.ATTR]
-        for call in calls:
+        for call in (each for each in fn.calls if each.ins[0].op == g.ATTR):
             owner, word = call.ins[0].ins[0], call.ins[0].data
             if word in _ADDING and owner in parts and not (word in _REGISTERING and _is_object(owner)):
                 put += call.arguments.all()
@@ -257,7 +256,8 @@ class FirstValues:
         again = [last for first, last in fn.loops if first <= at < last]
         return any(
             node.op in _COMPUTING and self._computes(node, parts) and self._knowledge.mode(node) & ON
-            for node in fn.nodes[: max([at, *again])]
+            for node in _using(fn, parts)
+            if node.index < max([at, *again])
         )
 
     def _computes(self, node: Node, parts: frozenset[Node]) -> bool:
@@ -403,16 +403,24 @@ def _parts_of(
     """Return what may be some objects, a part of them, or a container that holds one; of the own object one word."""
     found = set(starts)
     found.update(each for each in lower(fn).calls if each.arguments.spelled == "super")
-    todo, users = list(found), turned_edges(fn).users
+    todo = list(found)
     while todo:
-        near = users.get(todo.pop(), ())
-        for each in (*near, *(call for method in near if method.op == g.ATTR for call in users.get(method, ()))):
+        for each in _using(fn, (todo.pop(),)):
             is_own = word != _ANY and each.op == g.ATTR and _is_object(each.ins[0])
             is_other = is_own and each.data not in (word, *_STORES)
             if each not in found and not is_other and _is_part(knowledge, each, found):
                 found.add(each)
                 todo.append(each)
     return frozenset(found)
+
+
+def _using(fn: FunctionGraph, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield who uses some nodes, and the calls of their methods; some of them again."""
+    users = turned_edges(fn).users
+    for node in nodes:
+        for each in users.get(node, ()):
+            yield each
+            yield from users.get(each, ()) if each.op == g.ATTR else ()
 
 
 def _is_part(knowledge: CallKnowledge, node: Node, parts: set[Node]) -> bool:
