@@ -8,9 +8,8 @@ applied to such objects alone may write their first values as well.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from torchlint.evaluation.class_families import PROPERTIES
 from torchlint.evaluation.evaluator import Evaluator
@@ -18,6 +17,7 @@ from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, MemoryRoot
+from torchlint.flow.statement_bounds import StatementBounds
 from torchlint.flow.turned_edges import turned_edges
 from torchlint.models.operation_sets import FACTORIES
 from torchlint.semantic import graph as g
@@ -77,28 +77,14 @@ class FirstValues:
         self._knowledge, self._roots, self._claims = knowledge, roots, CallKnowledge(claims)
         self._quiet: dict[tuple[ClassGraph, str, FunctionGraph | None], bool] = {}
         self._starting: dict[FunctionGraph, bool] = {}
-        self._statements: dict[FunctionGraph, tuple[list[_Statement], dict[int | None, int]]] = {}
-        """The statements of functions, and how many nodes there are behind each."""
+        self._bounds = StatementBounds(_COMPUTING)
 
     def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place of its function; False where not proven.
 
         ``takes`` says which names of the file other files take.
         """
-        return self._is_new_here(node, place, self._end_of(place)) or self._is_applied_to_new(node, takes)
-
-    def _end_of(self, place: Node) -> int:
-        """Return how many nodes there are behind the simple statement of a node; behind all where it stands in none."""
-        fn = place.fn
-        if fn not in self._statements:
-            statements, behind = _statements_of(fn), dict[int | None, int]()
-            for each in fn.nodes:
-                if each.op in _COMPUTING:
-                    behind[_around(each, statements)] = each.index + 1
-            self._statements[fn] = statements, behind
-        statements, behind = self._statements[fn]
-        at = _around(place, statements)
-        return behind.get(at, len(fn.nodes)) if at is not None else len(fn.nodes)
+        return self._is_new_here(node, place, self._bounds.end_of(place)) or self._is_applied_to_new(node, takes)
 
     # ------------------------------------------------------------------ where it was made
     def _is_new_here(self, node: Node, place: Node, end: int) -> bool:
@@ -166,9 +152,14 @@ class FirstValues:
         """Whether what is called is a function or class as it is written, nothing that may remember what it gave."""
         called = call.ins[0]
         bound = called.fn.file.body.definitions.get(str(called.data), ()) if called.op == g.GLOBAL else ()
-        known = self._knowledge.value(called).references
-        return len(bound) <= 1 and all(
-            isinstance(each, ClassRef) or (isinstance(each, FunctionRef) and _is_bare(each.function)) for each in known
+        value = self._knowledge.value(called)
+        return (
+            len(bound) <= 1
+            and value.kind != a.ANY
+            and all(
+                isinstance(each, ClassRef) or (isinstance(each, FunctionRef) and _is_bare(each.function))
+                for each in value.references
+            )
         )
 
     # ------------------------------------------------------------------ objects that are built
@@ -255,10 +246,15 @@ class FirstValues:
             return True
         again = [last for first, last in fn.loops if first <= at < last]
         return any(
-            node.op in _COMPUTING and self._computes(node, parts) and self._knowledge.mode(node) & ON
+            node.op in _COMPUTING and self._computes(node, parts) and self._is_recorded(node)
             for node in _using(fn, parts)
             if node.index < max([at, *again])
         )
+
+    def _is_recorded(self, node: Node) -> bool:
+        """Whether a graph may be recorded there: what is no function of torch may turn grad mode on, or keep a part."""
+        is_own = node.op == g.CALL and not all(each.startswith("torch.") for each in self._names(node.ins[0]) or [""])
+        return is_own or bool(self._knowledge.mode(node) & ON)
 
     def _computes(self, node: Node, parts: frozenset[Node]) -> bool:
         """Whether a node may record a graph with a part, or hands one to what may."""
@@ -350,32 +346,6 @@ def _targets(fn: FunctionGraph) -> Iterator[tuple[Node, Node] | None]:
     for each in targets:
         node, place = (file.node_of(each[0]), file.node_of(each[1])) if each is not None else (None, None)
         yield (node, place) if node is not None and place is not None else None
-
-
-class _Statement(NamedTuple):
-    """A simple statement."""
-
-    start: tuple[int, int]
-    end: tuple[int, int]
-
-
-def _statements_of(fn: FunctionGraph) -> list[_Statement]:
-    """Return the simple statements of a function in order, those of functions inside too."""
-    simple = (
-        each for each in ast.walk(fn.tree or fn.file.tree) if isinstance(each, ast.stmt) and not hasattr(each, "body")
-    )
-    return sorted(
-        _Statement((each.lineno, each.col_offset), (each.end_lineno or 0, each.end_col_offset or 0)) for each in simple
-    )
-
-
-def _around(node: Node, statements: list[_Statement]) -> int | None:
-    """Return the position of the statement that a node stands in; None where it stands in none."""
-    if node.at is None:
-        return None
-    at = node.at.lineno, node.at.col_offset
-    found = bisect_right(statements, at, key=lambda each: each.start) - 1
-    return found if found >= 0 and at < statements[found].end else None
 
 
 def _runs_at_once(written: WrittenCall | Mention) -> bool:
