@@ -81,6 +81,10 @@ class ValueUse(NamedTuple):
     node: Node
 
 
+def _ended(*_: object) -> bool:
+    return False
+
+
 class ForwardWalk:
     """One walk from a value on."""
 
@@ -99,14 +103,20 @@ class ForwardWalk:
         """
         self.knowledge, self.roots = knowledge, roots
         self._follows, self.is_computed = follows, is_computed
-        self.on_store: Callable[[Position, AttributeStore], None] = lambda *_: None
+        self.on_store: Callable[[Position, AttributeStore], object] = _ended
         """Is told of each attribute that is set to the value, or to what holds it."""
         self._todo: list[Position] = []
         self._seen: set[tuple[object, ...]] = set()
 
     def run(self, start: Node, held: int = 0) -> Iterator[Leaving]:
-        """Follow a value, or what lies in a container; yield the ways on which it leaves."""
+        """Follow a value, or what lies in a container; yield the ways on which it leaves. A walk runs once."""
         self.push(Position(start, held))
+        try:
+            yield from self._run(start)
+        finally:  # who asks knows the walk as well
+            self._follows, self.on_store = _ended, _ended
+
+    def _run(self, start: Node) -> Iterator[Leaving]:
         while self._todo:
             here = self._todo.pop()
             if len(self._seen) > _MOST_STEPS:
