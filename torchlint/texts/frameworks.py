@@ -32,6 +32,7 @@ _OTHER_WORD = re.compile(
 _TO_NUMPY = re.compile(r"(^|_)(numpy|np)(?=_|$)")
 """What a function's name says of its result, not of what it is given."""
 
+_NAMED = ("tensorflow", "jax", "paddle", "mxnet", "flax", "keras")
 _TORCH_ONLY = frozenset("detach cpu cuda permute contiguous".split())
 _TORCH_WORD = re.compile(r"(^|[^a-z0-9])(pt|torch|pytorch)([^a-z0-9]|$)")
 
@@ -86,7 +87,11 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
     said = _words(receiver)
     if any(map(_is_other, said)) or _comes_from_another(index, receiver):
         return True
-    if not mixed or any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
+    if not mixed:
+        return _is_under_another(index, receiver)
+    if any(_TORCH_WORD.search(word.lower().replace("_", " ")) or word in _TORCH_ONLY for word in said):
+        return False
+    if _is_handed_over(index, receiver) or _has_torch_beside(index, receiver):
         return False
     below: ast.AST = receiver
     for above in index.ancestors(receiver):
@@ -94,6 +99,33 @@ def speaks_of_another(index: AstIndex, receiver: ast.expr, mixed: bool) -> bool:
             return True
         below = above
     return False
+
+
+def _has_torch_beside(index: AstIndex, receiver: ast.expr) -> bool:
+    """Whether the same statement does what only torch does to another part of the same object."""
+    root = _root(receiver)
+    statement = index.nearest(receiver, ast.stmt)
+    if not isinstance(root, ast.Name) or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
+        return False
+    words = (each for each in index.inside(statement, ast.Attribute) if each.attr in _TORCH_ONLY)
+    return any(isinstance(other := _root(each), ast.Name) and other.id == root.id for each in words)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def _is_handed_over(index: AstIndex, receiver: ast.expr) -> bool:
+    """Whether another framework's function is given ``x.numpy()`` as it is: an ``x`` of its own needs no such way."""
+    attribute = index.parents.get(receiver)
+    if not isinstance(attribute, ast.Attribute) or attribute.attr != "numpy":
+        return False
+    call = index.parents.get(attribute)
+    above = index.parents.get(call) if isinstance(call, ast.Call) else None
+    taker = index.parents.get(above) if isinstance(above, ast.keyword) else above
+    return isinstance(taker, ast.Call) and call is not taker.func and any(map(_is_other_alone, _words(taker.func)))
 
 
 def _says_another(above: ast.AST, below: ast.AST) -> bool:
@@ -120,6 +152,18 @@ def _comes_from_another(index: AstIndex, receiver: ast.expr) -> bool:
     places = [index.parents[each] for each in stored]
     calls = [each.value.func for each in places if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
     return 0 < len(calls) == len(places) and all(any(map(_is_other_alone, _words(each))) for each in calls)
+
+
+def _is_under_another(index: AstIndex, receiver: ast.expr) -> bool:
+    """Whether code stands under ``if backend == "tensorflow":``, in a file that imports only torch by name."""
+    below: ast.AST = receiver
+    for above in index.ancestors(receiver):
+        if isinstance(above, ast.If) and below in above.body:
+            constants = (each.value for each in ast.walk(above.test) if isinstance(each, ast.Constant))
+            if any(str(each).lower().startswith(_NAMED) for each in constants):
+                return True
+        below = above
+    return False
 
 
 def _chosen(test: ast.expr, holds: bool) -> bool:
