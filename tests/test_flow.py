@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from torchlint.evaluation.oracles import Oracles
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer, IncompleteTableError, by_operation
+from torchlint.facts.flow import NO, PERHAPS, YES
+from torchlint.flow.answers import FlowAnswer, IncompleteTableError, by_operation
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.flow.memory_roots import MemoryRoots

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchlint.facts.flow import YES
 from torchlint.facts.known_paths import FlowPlace, KnownPath
-from torchlint.flow.answers import YES
 
 if TYPE_CHECKING:
     from torchlint.flow.flow_paths import FlowPath

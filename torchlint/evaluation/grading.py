@@ -43,11 +43,9 @@ def _known_in_tests(value: Abstract) -> Abstract:
     return value.but(grad=value.grad & (_STRONG | a.SAFE), device=value.device & (_STRONG | a.OPTION | a.SAFE))
 
 
-def _shown_by_tests(value: Abstract, function: FunctionGraph) -> Abstract:
-    """Return such a value with the evidence alone that begins in this file."""
-    grad = value.grad if _is_in(value.grad_from, function) else a.SAFE
-    device = value.device if _is_in(value.device_from, function) else a.SAFE
-    return value.but(grad=grad, device=device)
+def _is_shown(origin: Node | None, function: FunctionGraph) -> bool:
+    """Whether what is known in a file of tests begins there; in other files it does not matter where."""
+    return not function.file.is_test or _is_in(origin, function)
 
 
 def _is_in(origin: Node | None, function: FunctionGraph) -> bool:
@@ -83,30 +81,8 @@ def grade(
     ``value`` is what the code says, ``by_calls`` what the project's own calls bring; ``is_called``: whether any do.
     ``has_written_cpu`` says that ``.cpu()`` is written and only ``.detach()`` is missing.
     """
-
-    def levels(evidence: Abstract) -> Levels:
-        return _levels(evidence, mode, by_calls, mode_of_calls, function, is_called, has_written_cpu)
-
-    if not function.file.is_test:
-        return levels(value)
-    value = _known_in_tests(value)
-    return Levels(
-        *(
-            Confidence.UNPROVEN if shown is None and found is not None else shown
-            for shown, found in zip(levels(_shown_by_tests(value, function)), levels(value), strict=True)
-        )
-    )
-
-
-def _levels(
-    value: Abstract,
-    mode: int,
-    by_calls: Abstract,
-    mode_of_calls: int,
-    function: FunctionGraph,
-    is_called: bool,
-    has_written_cpu: bool,
-) -> Levels:
+    if function.file.is_test:
+        value = _known_in_tests(value)
     here, there = missing(value, mode), missing(by_calls, mode_of_calls)
     grad = device = None
     if here.detach:
@@ -115,11 +91,13 @@ def _levels(
         axis = _Axis(value.grad, value.grad_from, is_brought, by_calls.grad, is_switched_off=is_off)
         grad = _level(axis, function)
         is_written = has_written_cpu and not (value.grad | by_calls.grad) & (_STRONG | _FAIR)
-        if is_written and grad is not None:
+        if grad is not None and (is_written or not _is_shown(value.grad_from, function)):
             grad = Confidence.UNPROVEN
     if here.cpu:
         axis = _Axis(value.device, value.device_from, there.cpu or not is_called, by_calls.device, is_device=True)
         device = _level(axis, function)
+        if device is not None and not _is_shown(value.device_from, function):
+            device = Confidence.UNPROVEN
     most = Confidence.CERTAIN if value.kind == a.TENSOR else Confidence.LIKELY
     return Levels(*(None if each is None else min(each, most) for each in (grad, device)))
 

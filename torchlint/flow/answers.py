@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from torchlint.facts.flow import NO, PERHAPS, YES
 from torchlint.semantic.graph import OPS, Node
-
-YES: Final = "yes"
-NO: Final = "no"
-PERHAPS: Final = "perhaps"
 
 _STRENGTH: Final = (NO, PERHAPS, YES)
 

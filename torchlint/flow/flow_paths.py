@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import is_own_object
+from torchlint.facts.flow import PERHAPS, YES
 from torchlint.facts.flow_specifications import (
     RETURNED,
     STORED,
     FlowSpecification,
     NodePattern,
 )
-from torchlint.flow.answers import PERHAPS, YES, FlowAnswer
+from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from torchlint.evaluation.evaluator import Evaluator, Question
+from torchlint.facts.flow import PERHAPS
 from torchlint.facts.flow_specifications import FlowSpecification
-from torchlint.flow.answers import PERHAPS, FlowAnswer
+from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths

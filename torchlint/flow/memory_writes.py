@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from torchlint.evaluation.network_names import is_named_network
-from torchlint.facts.flow import WRITTEN_HERE, WRITTEN_THERE
+from torchlint.facts.flow import NO, PERHAPS, WRITTEN_HERE, WRITTEN_THERE, YES
 from torchlint.flow import memory_handings
-from torchlint.flow.answers import NEVER, NO, PERHAPS, YES, FlowAnswer, strongest
+from torchlint.flow.answers import NEVER, FlowAnswer, strongest
 from torchlint.flow.call_frames import CallFrame, CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH

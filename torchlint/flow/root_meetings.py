@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from torchlint.flow.answers import NEVER, PERHAPS, YES, FlowAnswer
+from torchlint.facts.flow import PERHAPS, YES
+from torchlint.flow.answers import NEVER, FlowAnswer
 from torchlint.flow.call_frames import CallFrame
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.semantic.graph import Node

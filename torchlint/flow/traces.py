@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.evaluation.evaluator import Evaluator
+from torchlint.facts.flow import NO, PERHAPS, YES
 from torchlint.facts.flow_specifications import BOUND, STORED
-from torchlint.flow.answers import NO, PERHAPS, YES, FlowAnswer
+from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, ValueUse
 from torchlint.flow.memory_roots import MemoryRoots
