@@ -52,7 +52,7 @@ the error."""
 WITHOUT_CUDA = {"cpu: TNS307/expected (module)"}
 """What handles the error of a missing GPU: that is why its fix is unsafe."""
 ASKED_BEFORE = {*WITHOUT_CUDA, "cpu: TNS310/cuda half", "simulated: TNS310/cuda half"}
-"""What raises in a process in which nobody has asked for CUDA before, and runs in another: the order of tests decides."""
+"""What raises where nobody has asked for CUDA before in the process, and runs elsewhere: the order of tests decides."""
 
 
 @pytest.fixture(autouse=True)
