@@ -13,7 +13,7 @@ from tests.before_and_after import check_runs_alike
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
 
-from torchlint.rules.evidence.array_dimensions import DIMENSIONAL, FOLLOWING  # noqa: E402
+from torchlint.rules.constructors.array_dimensions import DIMENSIONAL, FOLLOWING  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

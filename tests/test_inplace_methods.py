@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import nightly
-from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, REFORMING
+from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, REFORMING
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),

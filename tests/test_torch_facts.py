@@ -20,7 +20,7 @@ np = pytest.importorskip("numpy")
 
 from torch import nn  # noqa: E402
 
-from torchlint.rules.evidence.aliasing import COMPUTING_ANEW  # noqa: E402
+from torchlint.rules.data.aliasing import COMPUTING_ANEW  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

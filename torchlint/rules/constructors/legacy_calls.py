@@ -9,12 +9,11 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
-from torchlint.rules.evidence.constructor_argument import ArgumentKind, Given, given
-from torchlint.rules.evidence.filled_at_once import Filling, filling
-from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.legacy_types import TensorType, name_node, type_of
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.torch_defaults import defaults
+from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given
+from torchlint.rules.constructors.filled_at_once import Filling, filling
+from torchlint.rules.constructors.legacy_types import TensorType, name_node, type_of
+from torchlint.rules.obligations import defaults
+from torchlint.rules.wording import brief, value_step
 
 FROM_DATA = "TNS301"
 FROM_SIZE = "TNS302"

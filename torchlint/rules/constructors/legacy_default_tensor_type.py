@@ -63,8 +63,8 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, NO_LEGACY_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import DEVICE, TENSOR_TYPE, Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
+from torchlint.rules.constructors.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
+from torchlint.rules.wording import import_step
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
 _SETS_CUDA = re.compile(rb"set_default_tensor_type\([^\n#]*cuda|set_default_device\b")

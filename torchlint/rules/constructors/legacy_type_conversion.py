@@ -69,13 +69,10 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.spelling import Spelled, in_fstring, torch_name
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import defaults, defaults_unchanged
+from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
+from torchlint.rules.obligations import defaults, defaults_unchanged, error_not_expected, is_tensor
+from torchlint.rules.repairs import Spelled, in_fstring, torch_name
+from torchlint.rules.wording import brief, tensor_step
 
 
 def _why(wanted: cst.BaseExpression, receiver: cst.BaseExpression, context: FileContext) -> str:

@@ -20,6 +20,8 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind
+from torchlint.rules.constructors.conditional_types import conditional_device
+from torchlint.rules.constructors.constructor_argument import ArgumentKind
 from torchlint.rules.constructors.legacy_calls import (
     KEYWORD,
     MODERN_KEYWORDS,
@@ -28,20 +30,18 @@ from torchlint.rules.constructors.legacy_calls import (
     message,
     reasons,
 )
-from torchlint.rules.evidence.conditional_types import conditional_device
-from torchlint.rules.evidence.constructor_argument import ArgumentKind
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
-from torchlint.rules.evidence.spelling import Spelled, in_fstring
-from torchlint.rules.evidence.torch_defaults import (
+from torchlint.rules.constructors.legacy_types import DTYPES, kept_below, name_node, spelled_like, type_aliases
+from torchlint.rules.obligations import (
     Spoken,
     data_not_traced,
     defaults,
     defaults_unchanged,
+    error_not_expected,
     size_not_traced,
     spoken,
 )
+from torchlint.rules.repairs import Spelled, in_fstring
+from torchlint.rules.wording import import_step
 
 _FUNCTION = {
     ArgumentKind.EMPTY: "empty",

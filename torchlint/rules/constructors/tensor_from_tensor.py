@@ -71,15 +71,11 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
+from torchlint.rules.constructors.legacy_types import name_node
 from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
-from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.legacy_types import name_node
-from torchlint.rules.evidence.primaries import is_primary
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.spelling import in_fstring
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
-from torchlint.rules.evidence.torch_defaults import default_device_unchanged
+from torchlint.rules.obligations import default_device_unchanged, is_tensor, of_no_subclass
+from torchlint.rules.repairs import in_fstring, is_primary
+from torchlint.rules.wording import brief, value_step
 
 _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
 

@@ -77,14 +77,12 @@ from torchlint.diagnostics.assumptions import (
 )
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.constructor_argument import FILLS, ArgumentKind, Given, given
-from torchlint.rules.evidence.filled_at_once import Filling, filling
-from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.legacy_types import kept_below
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.spelling import in_fstring
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import size_not_traced
+from torchlint.rules.constructors.constructor_argument import FILLS, ArgumentKind, Given, given
+from torchlint.rules.constructors.filled_at_once import Filling, filling
+from torchlint.rules.constructors.legacy_types import kept_below
+from torchlint.rules.obligations import is_tensor, size_not_traced
+from torchlint.rules.repairs import in_fstring
+from torchlint.rules.wording import brief, tensor_step
 
 _METHOD = {
     ArgumentKind.EMPTY: "new_empty",

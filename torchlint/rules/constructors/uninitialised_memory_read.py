@@ -82,9 +82,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.memory_reads import is_read, passed_on
-from torchlint.rules.evidence.shown_code import first_line
-from torchlint.rules.evidence.uninitialised_parameters import is_of_sizes, read_without_initialisation
+from torchlint.rules.constructors.memory_reads import is_read, passed_on
+from torchlint.rules.constructors.uninitialised_parameters import is_of_sizes, read_without_initialisation
+from torchlint.rules.wording import first_line
 
 _WORDS = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
 _LEGACY = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))

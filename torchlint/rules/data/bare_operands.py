@@ -7,9 +7,9 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext
+from torchlint.rules.data.tensor_uses import ALIKE
 from torchlint.rules.data.write_repair import grad_is_off, is_unused, moves_into_block
-from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.tensor_uses import ALIKE
+from torchlint.rules.method_calls import call_of
 
 _COMPARING = frozenset("eq ne lt le gt ge".split())
 _KEPT = frozenset("cpu long int bool view reshape squeeze unsqueeze flatten".split())

@@ -83,9 +83,8 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, data_use, drop_edit
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
+from torchlint.rules.obligations import error_not_expected, has_no_dimension
+from torchlint.rules.wording import brief
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:

@@ -16,11 +16,10 @@ from torchlint.rules.data.data_owners import behind_methods, is_tensor_word, mee
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.possible_tensor import is_asked_as_another, may_well_be_tensor
-from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.method_calls import method_call
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.tensor_uses import PARAMETER, TENSOR_ONLY, is_used
+from torchlint.rules.data.tensor_uses import PARAMETER, TENSOR_ONLY, is_used
+from torchlint.rules.method_calls import method_call
+from torchlint.rules.obligations import is_tensor
+from torchlint.rules.wording import brief, tensor_step
 
 _WITH_PARAMETERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)

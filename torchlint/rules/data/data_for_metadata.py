@@ -67,7 +67,7 @@ from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
 from torchlint.rules.data.data_use import Use, data_use, drop_edit
-from torchlint.rules.evidence.torch_defaults import not_traced
+from torchlint.rules.obligations import not_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:

@@ -128,7 +128,7 @@ cannot go into a block: `x.detach().resize_(n)` leaves `x` as it is, too.
 - [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
 - [pytorch#15070](https://github.com/pytorch/pytorch/issues/15070): writes through `.data` of sparse tensors are lost
-- Measured on torch 2.13: of 162 in-place methods, those listed in `torchlint/rules/evidence/tensor_uses.py` do the same
+- Measured on torch 2.13: of 162 in-place methods, those listed in `torchlint/rules/data/tensor_uses.py` do the same
 """
 
 from __future__ import annotations
@@ -144,10 +144,10 @@ from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import tensor_evidence
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
 from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
+from torchlint.rules.data.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_uses import CALLING_BACK, REFORMING
-from torchlint.rules.evidence.torch_defaults import not_traced_here
+from torchlint.rules.obligations import not_traced_here
+from torchlint.rules.wording import brief
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:

@@ -13,8 +13,8 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import ANY, TENSOR_METHODS, FileContext, Kind, last_word_of_name, remembered
 from torchlint.rules.data.data_use import FORM_ATTRIBUTES, FORM_METHODS, VIEW_ATTRIBUTES, last_word
-from torchlint.rules.evidence.method_calls import method_call
-from torchlint.rules.evidence.tensor_uses import PARAMETER, is_used
+from torchlint.rules.data.tensor_uses import PARAMETER, is_used
+from torchlint.rules.method_calls import method_call
 
 _NO_OUTPUT = Kind.NONE | Kind.MODULE
 """All that the result of a call is not of which only names say that a network is called."""

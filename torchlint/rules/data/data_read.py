@@ -110,10 +110,8 @@ from torchlint.rules.data.data_use import (
     is_detached_behind,
     is_detaching,
 )
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_dimensions import has_a_dimension, has_no_dimension
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import not_traced
+from torchlint.rules.obligations import has_no_dimension, is_tensor, not_traced
+from torchlint.rules.wording import brief
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -215,5 +213,5 @@ def _is_number(node: cst.Attribute, context: FileContext) -> bool:
             value=indexed, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]
         ) if indexed is node:
             place, rank = context.python(node.value), context.value(node.value).rank
-            return not rank and not (isinstance(place, ast.expr) and has_a_dimension(place, context))
+            return not rank and not (isinstance(place, ast.expr) and context.value(place).has_dimensions)
     return False

@@ -11,9 +11,9 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
+from torchlint.rules.data.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.data.own_data import has_own_data
-from torchlint.rules.evidence.aliasing import SAME_OR_NEW_METHODS
-from torchlint.rules.evidence.method_calls import call_of, method_call
+from torchlint.rules.method_calls import call_of, method_call
 
 VIEWS = frozenset(
     "view view_as t transpose narrow select squeeze unsqueeze permute diagonal expand expand_as swapaxes swapdims "

@@ -8,8 +8,8 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.method_calls import method_call
-from torchlint.rules.evidence.spelling import torch_name
+from torchlint.rules.method_calls import method_call
+from torchlint.rules.repairs import torch_name
 
 _FUNCTIONS = {"normal_": "normal_", "uniform_": "uniform_", "zero_": "zeros_", "fill_": "constant_"}
 """The functions of ``nn.init`` that call these methods under ``no_grad`` with the same arguments (torch 2.13)."""

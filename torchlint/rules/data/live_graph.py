@@ -17,8 +17,8 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
 )
-from torchlint.rules.evidence.local_bindings import bindings_of
-from torchlint.rules.evidence.tensor_uses import PARAMETER
+from torchlint.rules.data.tensor_uses import PARAMETER
+from torchlint.rules.local_bindings import bindings_of
 
 _LEAVES = frozenset(
     {"parameters", "named_parameters", "param_groups", "Parameter", "Variable", "requires_grad_", "next", "getattr"}

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, remembered
-from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.repairs import Spelled, torch_name
 
 Statement = cst.SimpleStatementLine | cst.If
 Belongs = Callable[[cst.SimpleStatementLine], bool]

@@ -15,8 +15,8 @@ from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, elements_of,
 from torchlint.rules.data.data_owners import bound_to, is_tensor_word, root_of
 from torchlint.rules.data.data_use import DataUse, Use
 from torchlint.rules.data.own_data import RECORDS, has_own_data, is_annotated_otherwise
-from torchlint.rules.evidence.method_calls import call_of, method_call
-from torchlint.rules.evidence.tensor_uses import MAKERS, TENSOR_ONLY
+from torchlint.rules.data.tensor_uses import MAKERS, TENSOR_ONLY
+from torchlint.rules.method_calls import call_of, method_call
 
 _SETTINGS = re.compile(rf"^_?({SETTINGS}|params?_dict|kwargs)$", re.IGNORECASE)
 """Names of what a program is told: never tensors, whatever is done with their ``data``."""

@@ -34,11 +34,11 @@ from torchlint.rules.data.data_use import (
 )
 from torchlint.rules.data.initial_values import initial_write
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
-from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.spelling import in_fstring
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
+from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
+from torchlint.rules.method_calls import call_of
+from torchlint.rules.obligations import is_tensor
+from torchlint.rules.repairs import in_fstring
+from torchlint.rules.wording import brief
 
 _RECKONED_WITH = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR
 """What an augmented assignment takes into the tensor's memory."""

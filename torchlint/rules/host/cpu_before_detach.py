@@ -62,8 +62,8 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.finding_reasons import tensor_step
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
+from torchlint.rules.wording import tensor_step
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:

@@ -26,10 +26,9 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.data.data_use import detach_edit, detaching_end
 from torchlint.rules.data.own_data import is_packed
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.shown_code import brief, in_a_line
-from torchlint.rules.evidence.tensor_proof import is_proven, is_tensor
 from torchlint.rules.host.host_branches import host_test
+from torchlint.rules.obligations import error_not_expected, is_proven, is_tensor
+from torchlint.rules.wording import brief, in_a_line
 
 
 def is_host_copy(call: cst.Call, context: FileContext) -> bool:

@@ -74,11 +74,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import MAY_WAIT, NO_OWN_METHOD, Decision
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import FUNCTIONS, Device, Draft, FileContext, Kind, Rule, Triggers, Value, block_with
-from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.removal import without
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.variable_calls import is_literal
 from torchlint.rules.host.host_conversions import is_host
+from torchlint.rules.repairs import is_literal, without
+from torchlint.rules.wording import brief, tensor_step
 
 _WAITS = frozenset({"synchronize", "wait", "wait_stream", "wait_event"})
 _STREAMS = frozenset({"stream", "record", "current_stream"})

@@ -81,12 +81,10 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import value_step
-from torchlint.rules.evidence.low_precision import LowPrecision, given_in_bfloat16
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.unusual_storage import DTYPES, Storage, shown_storage
+from torchlint.rules.host.low_precision import LowPrecision, given_in_bfloat16
+from torchlint.rules.host.unusual_storage import DTYPES, Storage, shown_storage
+from torchlint.rules.obligations import error_not_expected, is_tensor
+from torchlint.rules.wording import brief, value_step
 
 _REPAIRS = {
     Storage.BFLOAT16: ".float()",

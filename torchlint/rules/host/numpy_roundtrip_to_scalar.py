@@ -78,11 +78,10 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import tensor_step
-from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
+from torchlint.rules.method_calls import call_of
+from torchlint.rules.obligations import error_not_expected, is_tensor
+from torchlint.rules.wording import tensor_step
 
 _NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
 _WHAT = {"item": "number", "tolist": "list"}

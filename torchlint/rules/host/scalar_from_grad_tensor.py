@@ -84,12 +84,12 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Mode, Rule, Triggers
-from torchlint.rules.evidence.local_bindings import bindings_of
-from torchlint.rules.evidence.paths import comes_by
-from torchlint.rules.evidence.primaries import is_primary
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_proof import is_tensor
 from torchlint.rules.host.host_conversions import computes_loss
+from torchlint.rules.host.paths import comes_by
+from torchlint.rules.local_bindings import bindings_of
+from torchlint.rules.obligations import is_tensor
+from torchlint.rules.repairs import is_primary
+from torchlint.rules.wording import brief
 
 _MODULES = frozenset({"math", "cmath"})
 _WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())

@@ -92,29 +92,32 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Rule, Triggers, leaf
-from torchlint.rules.evidence.accelerator_places import (
+from torchlint.rules.obligations import (
+    default_device_unchanged,
+    defaults,
+    error_not_expected,
+    is_set_by_an_import,
+    is_tensor,
+)
+from torchlint.rules.silent.accelerator_places import (
     is_building,
     is_called_in_building,
     place_by_argument,
     place_by_reading,
     speaks_of_devices,
 )
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.host_factories import (
+from torchlint.rules.silent.handed_on import is_called_in_a_class, is_named_in_a_class
+from torchlint.rules.silent.host_factories import (
     FACTORIES,
     copies,
     is_factory,
     least_dimensions,
     takes_device,
 )
-from torchlint.rules.evidence.read_devices import is_read_directly
-from torchlint.rules.evidence.shown_code import in_a_line
-from torchlint.rules.evidence.tensor_dimensions import has_a_dimension
-from torchlint.rules.evidence.tensor_proof import is_tensor
-from torchlint.rules.evidence.torch_defaults import default_device_unchanged, defaults, is_set_by_an_import
-from torchlint.rules.silent.handed_on import is_called_in_a_class, is_named_in_a_class
+from torchlint.rules.silent.read_devices import is_read_directly
 from torchlint.rules.silent.tensor_meetings import meetings
 from torchlint.rules.silent.trails import Meeting, Trail
+from torchlint.rules.wording import in_a_line
 
 _OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
 _WORDS = ("device", "cuda")
@@ -228,7 +231,7 @@ def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext)
     doubts.append(is_tensor(concrete, context))
     if not meeting.is_direct or copies(call, context):
         doubts.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
-    elif (shaped := _shaped_like(call)) is not None and not has_a_dimension(shaped, context):
+    elif (shaped := _shaped_like(call)) is not None and not context.value(shaped).has_dimensions:
         doubt = f"without dimensions, as `{in_a_line(shaped)}` may be, it meets tensors of any device"
         doubts.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
     return Fix(f"Make it where `{code}` is", (edit,), tuple(doubts))

@@ -113,7 +113,7 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.evidence.shown_code import brief, in_a_line
+from torchlint.rules.wording import brief, in_a_line
 
 _OTHERS: Final = re.compile(r"(optim|optimizer|sched|scheduler|scaler|sampler|loader)(_\w+)?$", re.IGNORECASE)
 """Names of what has a state, too, and is no model."""

@@ -97,8 +97,8 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.evidence.shown_code import first_line, in_a_line
 from torchlint.rules.silent.loss_names import LOSS_NAME, is_called_a_loss
+from torchlint.rules.wording import first_line, in_a_line
 
 _MAKERS: Final = ("torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable")
 _FIRST: Final = frozenset({0})

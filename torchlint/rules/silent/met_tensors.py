@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.rules.api import FileContext, Kind, handed_to, leaf
-from torchlint.rules.evidence.accelerator_places import (
+from torchlint.rules.silent.accelerator_places import (
     Place,
     begun_by,
     is_building_a_module,
@@ -15,10 +15,10 @@ from torchlint.rules.evidence.accelerator_places import (
     place_by_reading,
     place_of_layer,
 )
-from torchlint.rules.evidence.handed_members import place_in, place_of_handed
-from torchlint.rules.evidence.moved_networks import place_of_result
-from torchlint.rules.evidence.read_devices import is_read_directly
 from torchlint.rules.silent.device_words import JOINING, KEEPING, LAYERS, LISTED, LOSSES, ONLY_OF_TENSORS, PAIRING
+from torchlint.rules.silent.handed_members import place_in, place_of_handed
+from torchlint.rules.silent.moved_networks import place_of_result
+from torchlint.rules.silent.read_devices import is_read_directly
 from torchlint.rules.silent.trails import Entered, Meeting, Trail
 
 

@@ -106,8 +106,8 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.evidence.primaries import is_primary
-from torchlint.rules.evidence.shown_code import in_a_line
+from torchlint.rules.repairs import is_primary
+from torchlint.rules.wording import in_a_line
 
 _LEAVES = tuple(
     "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "

@@ -100,12 +100,11 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.evidence.accelerator_places import Place, is_building, place_by_methods
-from torchlint.rules.evidence.primaries import is_primary
-from torchlint.rules.evidence.shown_code import brief
-from torchlint.rules.evidence.tensor_dimensions import has_one_dimension
-from torchlint.rules.evidence.tensor_proof import is_tensor
+from torchlint.rules.obligations import is_tensor
+from torchlint.rules.repairs import is_primary
+from torchlint.rules.silent.accelerator_places import Place, is_building, place_by_methods
 from torchlint.rules.silent.loss_names import is_called_a_loss
+from torchlint.rules.wording import brief
 
 _CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
@@ -277,7 +276,7 @@ def _fix(node: cst.Call, site: Site, context: FileContext) -> Fix | None:
     code = context.code_with_parentheses(tensor)
     if not is_primary(tensor) and not tensor.lpar:
         code = f"({code})"
-    one = HAS_ONE_DIMENSION.decided(None if has_one_dimension(site.tensor, context) else "", brief(tensor, context))
+    one = HAS_ONE_DIMENSION.decided(None if context.value(site.tensor).rank == 1 else "", brief(tensor, context))
     return Fix(
         "Take all of them at once", (context.replace(whole, f"{code}.tolist()"),), (one, is_tensor(tensor, context))
     )

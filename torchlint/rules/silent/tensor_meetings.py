@@ -10,15 +10,13 @@ from itertools import takewhile
 from typing import TypeGuard
 
 from torchlint.rules.api import Device, FileContext, Kind, any_element, handed_to, leaf
-from torchlint.rules.evidence.accelerator_places import (
+from torchlint.rules.local_bindings import names_of
+from torchlint.rules.obligations import has_no_dimension
+from torchlint.rules.silent.accelerator_places import (
     is_building,
     is_building_a_module,
 )
-from torchlint.rules.evidence.calls_in_sight import called_in_sight, calls_of
-from torchlint.rules.evidence.kept_objects import reads_of_objects
-from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.object_attributes import declares_any, values_in_place
-from torchlint.rules.evidence.tensor_dimensions import has_no_dimension
+from torchlint.rules.silent.calls_in_sight import called_in_sight, calls_of
 from torchlint.rules.silent.device_words import (
     COMBINING,
     JOINING,
@@ -28,7 +26,9 @@ from torchlint.rules.silent.device_words import (
     RECURRENT,
 )
 from torchlint.rules.silent.handed_on import members_of
+from torchlint.rules.silent.kept_objects import reads_of_objects
 from torchlint.rules.silent.met_tensors import given, met, taken
+from torchlint.rules.silent.object_attributes import declares_any, values_in_place
 from torchlint.rules.silent.tensor_steps import dimensions_after, dimensions_of_part, is_blank, leads_on
 from torchlint.rules.silent.trails import Entered, Meeting, Trail
 

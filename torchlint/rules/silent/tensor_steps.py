@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, leaf
-from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.local_bindings import names_of
 from torchlint.rules.silent.device_words import JOINING, KEEPING, REDUCING, TAKING
 
 _ADDING_ONE = frozenset({"unsqueeze", "one_hot", "diag_embed", "stack"})

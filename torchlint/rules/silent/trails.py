@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.accelerator_places import Place
+from torchlint.rules.silent.accelerator_places import Place
 
 
 @dataclass(frozen=True, slots=True)

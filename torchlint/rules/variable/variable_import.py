@@ -98,7 +98,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import NAME_NOT_TAKEN
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.removal import without_statement
+from torchlint.rules.repairs import without_statement
 
 _KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
 _ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)

@@ -92,12 +92,11 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.method_calls import call_of
-from torchlint.rules.evidence.shown_code import brief_or
-from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.torch_defaults import not_traced
-from torchlint.rules.evidence.variable_calls import last_name, names_variable
+from torchlint.rules.method_calls import call_of
+from torchlint.rules.obligations import not_traced
+from torchlint.rules.repairs import torch_name
+from torchlint.rules.variable.variable_calls import last_name, names_variable
+from torchlint.rules.wording import brief_or, import_step
 
 _CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
 """Methods of a test case that ask what ``isinstance`` asks."""

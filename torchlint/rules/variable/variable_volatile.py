@@ -89,11 +89,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Mode, Rule, Triggers
-from torchlint.rules.evidence.finding_reasons import import_step, tensor_step
-from torchlint.rules.evidence.removal import does_nothing, without
-from torchlint.rules.evidence.shown_code import brief_or
-from torchlint.rules.evidence.spelling import torch_name
-from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, variable_call
+from torchlint.rules.repairs import does_nothing, is_literal, torch_name, without
+from torchlint.rules.variable.variable_calls import VariableCall, variable_call
+from torchlint.rules.wording import brief_or, import_step, tensor_step
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
 _EVALUATES = re.compile(

@@ -110,19 +110,22 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import TENSOR_MAKERS, Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element
+from torchlint.rules.constructors.legacy_types import kept_below
+from torchlint.rules.data.aliasing import held_alone
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.evidence.aliasing import held_alone
-from torchlint.rules.evidence.expected_errors import error_not_expected
-from torchlint.rules.evidence.finding_reasons import import_step
-from torchlint.rules.evidence.legacy_types import kept_below
-from torchlint.rules.evidence.local_bindings import are_of_torch
-from torchlint.rules.evidence.removal import does_nothing
-from torchlint.rules.evidence.shown_code import brief, brief_or
-from torchlint.rules.evidence.tensor_proof import is_detached, is_proven, is_tensor_if_taken
-from torchlint.rules.evidence.tensor_subclasses import of_no_subclass
-from torchlint.rules.evidence.torch_defaults import detach_not_traced
-from torchlint.rules.evidence.variable_calls import VariableCall, is_literal, variable_call
+from torchlint.rules.local_bindings import are_of_torch
+from torchlint.rules.obligations import (
+    detach_not_traced,
+    error_not_expected,
+    is_detached,
+    is_proven,
+    is_tensor_if_taken,
+    of_no_subclass,
+)
+from torchlint.rules.repairs import does_nothing, is_literal
 from torchlint.rules.variable.unwrapping import unwrap
+from torchlint.rules.variable.variable_calls import VariableCall, variable_call
+from torchlint.rules.wording import brief, brief_or, import_step
 
 _NO_TENSOR = "`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING

@@ -12,10 +12,10 @@ import ast
 from dataclasses import replace
 
 from torchlint.rules.api import FileContext, Function, Kind, remembered
-from torchlint.rules.evidence.accelerator_places import Place, batch_of, place_by_argument, place_of
-from torchlint.rules.evidence.kept_networks import moved_by_class
-from torchlint.rules.evidence.local_bindings import NameBinding, bound_at
-from torchlint.rules.evidence.shown_code import in_a_line
+from torchlint.rules.local_bindings import NameBinding, bound_at
+from torchlint.rules.silent.accelerator_places import Place, batch_of, place_by_argument, place_of
+from torchlint.rules.silent.kept_networks import moved_by_class
+from torchlint.rules.wording import in_a_line
 
 _STEPS = frozenset(
     "sum mean squeeze unsqueeze view reshape flatten detach clone float exp log sigmoid softmax log_softmax tanh relu "

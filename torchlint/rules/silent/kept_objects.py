@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.calls_in_sight import calls_of
-from torchlint.rules.evidence.object_attributes import attribute_values
+from torchlint.rules.silent.calls_in_sight import calls_of
+from torchlint.rules.silent.object_attributes import attribute_values
 
 
 def reads_of_objects(target: ast.Attribute, context: FileContext) -> Iterator[tuple[FileContext, ast.Attribute]]:

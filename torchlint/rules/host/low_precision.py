@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import FileContext, Kind, arguments_of, is_called_self, seems_device, unpacks, word_of
-from torchlint.rules.evidence.local_bindings import are_of_torch, values_of
+from torchlint.rules.local_bindings import are_of_torch, values_of
 
 _BFLOAT16 = frozenset({"torch.bfloat16"})
 _KEEPING = frozenset(

@@ -61,11 +61,6 @@ def variable_call(call: cst.Call, context: FileContext) -> VariableCall | None:
     )
 
 
-def is_literal(argument: cst.Arg | None, word: str) -> bool:
-    """Whether an argument is written as this name: ``True``, ``False``, ``None``."""
-    return argument is not None and isinstance(argument.value, cst.Name) and argument.value.value == word
-
-
 def _last_word(node: cst.BaseExpression) -> str | None:
     match node:
         case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):

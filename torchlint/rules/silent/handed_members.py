@@ -10,11 +10,11 @@ import ast
 from typing import Final
 
 from torchlint.rules.api import Device, FileContext, Function, Kind, handed_to
-from torchlint.rules.evidence.accelerator_places import Place, is_building_a_module, place_of_members
-from torchlint.rules.evidence.calls_in_sight import calls_of
-from torchlint.rules.evidence.local_bindings import bound_at
-from torchlint.rules.evidence.object_attributes import attribute_values
-from torchlint.rules.evidence.shown_code import in_a_line
+from torchlint.rules.local_bindings import bound_at
+from torchlint.rules.silent.accelerator_places import Place, is_building_a_module, place_of_members
+from torchlint.rules.silent.calls_in_sight import calls_of
+from torchlint.rules.silent.object_attributes import attribute_values
+from torchlint.rules.wording import in_a_line
 
 _ANY: Final = None
 """The step to a member of which nobody knows which one it is."""

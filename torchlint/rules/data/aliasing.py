@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, Value
-from torchlint.rules.evidence.local_bindings import are_of_torch
+from torchlint.rules.local_bindings import are_of_torch
 
 COMPUTING_ANEW = frozenset(
     "sum mean prod std var norm exp log sqrt rsqrt square reciprocal abs sign neg sin cos round floor ceil trunc clamp "

@@ -1,18 +1,38 @@
-"""The step behind a finding that rests on what an object is: where it comes from, or what its name stands for."""
+"""What the messages and the reasons of rules have in common: code in one line, and the steps behind a finding."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from torchlint.rules.api import FileContext, Kind
-from torchlint.rules.evidence.local_bindings import bindings_of, places_of
-from torchlint.rules.evidence.shown_code import brief, in_a_line
+import libcst as cst
 
-if TYPE_CHECKING:
-    import libcst as cst
+from torchlint.rules.api import FileContext, Kind, one_line
+from torchlint.rules.local_bindings import bindings_of, places_of
 
 
+# ---------------------------------------------------------------------- code in one line
+def brief(node: cst.CSTNode, context: FileContext) -> str:
+    """Return a node's text as it stands in the file, cut where it is long."""
+    return one_line(context.code(node), 40)
+
+
+def brief_or(instead: str, node: cst.CSTNode, context: FileContext) -> str:
+    """Return a node's text as it stands in the file, or a stand-in for what does not fit between two backticks."""
+    code = context.code(node)
+    return code if len(code) <= 40 and "\n" not in code and "`" not in code else instead
+
+
+def in_a_line(node: ast.AST) -> str:
+    """Return a node's code as Python spells it, cut where it is long: for a step of the reasons."""
+    return one_line(ast.unparse(node), 60)
+
+
+def first_line(node: ast.expr | ast.stmt, context: FileContext) -> str:
+    """Return the first line of a node's text as it stands in the file: the head of a loop or a test."""
+    return context.source.slice(*context.span(node)).partition("\n")[0]
+
+
+# ---------------------------------------------------------------------- steps behind a finding
 def value_step(node: cst.BaseExpression, what: str, context: FileContext) -> str:
     """Say that an expression is something, and where it comes from: "`x` is a tensor: `x = fc(y)`, line 4"."""
     place = context.python(node)

@@ -12,7 +12,7 @@ from torchlint.rules.api import (
     first_parameter,
     remembered,
 )
-from torchlint.rules.evidence.local_bindings import names_of
+from torchlint.rules.local_bindings import names_of
 
 _REGISTERING = frozenset({"register_buffer", "register_parameter"})
 _OPEN_BASES = frozenset({"torch.nn.Module", "torch.autograd.Function", "builtins.object"})

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.rules.api import FUNCTIONS, FileContext, Kind, remembered, root_of_name
-from torchlint.rules.evidence.legacy_types import tensor_type
-from torchlint.rules.evidence.local_bindings import values_of
+from torchlint.rules.constructors.legacy_types import tensor_type
+from torchlint.rules.local_bindings import values_of
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import Device, FileContext, Kind, is_called_self, remembered
-from torchlint.rules.evidence.local_bindings import bindings_of
+from torchlint.rules.local_bindings import bindings_of
 
 _MOVING = frozenset({"cuda", "to", "xpu", "npu"})
 _HANDING_ON = _MOVING | {"eval", "train", "half", "float", "double", "requires_grad_"}

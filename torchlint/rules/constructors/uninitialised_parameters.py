@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import AstIndex, FileContext, Kind, is_called_self, leaf, remembered
-from torchlint.rules.evidence.constructor_argument import ArgumentKind, given
+from torchlint.rules.constructors.constructor_argument import ArgumentKind, given
 
 _KINDS = ("", "Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte")
 _SIZED = frozenset(f"torch.{place}{kind}Tensor" for place in ("", "cuda.") for kind in _KINDS)

@@ -1,17 +1,157 @@
-"""What of torch's state a fix rests on: its default dtype and device, and whether code may be traced."""
+"""What the equality of old and new code may rest on: each obligation is discharged by one question."""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import DEFAULT_DEVICE, DEFAULT_DTYPE, NOT_TRACED, Decision
-from torchlint.rules.api import DEVICE, DTYPE, TENSOR_TYPE, FileContext, traces
+from torchlint.diagnostics.assumptions import (
+    DEFAULT_DEVICE,
+    DEFAULT_DTYPE,
+    ERROR_NOT_EXPECTED,
+    IS_TENSOR,
+    NOT_TRACED,
+    Decision,
+)
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces
+from torchlint.rules.local_bindings import values_of
+from torchlint.rules.wording import brief
 
+
+# ---------------------------------------------------------------------- is-torch-tensor, carries-no-gradient, is-scalar
+def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether an expression is a tensor, or `None`, which the old code refuses as the new one does."""
+    place = context.python(node)
+    proven = isinstance(place, ast.expr) and is_proven(place, context)
+    return IS_TENSOR.decided(None if proven else context.value(node).claimed, brief(node, context))
+
+
+def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether an expression is a tensor where `Variable` takes it: that refuses all else but `None`."""
+    known = context.value(node)
+    proven = known.may(Kind.TENSOR) and not known.may(Kind.NONE) and not known.claimed
+    return IS_TENSOR.decided(None if proven else known.claimed, brief(node, context))
+
+
+def is_proven(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a tensor, or `None`, by more than a claim."""
+    known = context.value(node)
+    return known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE) and not known.claimed
+
+
+def has_no_dimension(node: ast.expr, context: FileContext) -> bool:
+    """Whether a tensor has no dimensions, by more than a claim: a full reduction, a loss, what is computed of these."""
+    value = context.value(node)
+    return value.rank == 0 and not value.claimed
+
+
+def is_detached(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression is a tensor that does not require grad, by more than a claim."""
+    known = context.value(node)
+    return known.is_tensor and not known.claimed and (known.grad == Grad.DETACHED or not known.may_require_grad)
+
+
+# ---------------------------------------------------------------------- no class below Tensor
+_OF_TORCH = "torch makes it here, and of its own class"
+_NONE_ABOUT = "the old call takes nothing else, and no file of the project works with a subclass of `Tensor`"
+
+
+def of_no_subclass(node: cst.BaseExpression, context: FileContext) -> Decision:
+    """Decide whether a tensor is of torch's own class: unknown only where the project has a class below it.
+
+    `Variable(x)` and `torch.tensor(x)` make a plain tensor of an object of a subclass (measured on torch 2.13).
+    """
+    place = context.python(node)
+    if isinstance(place, ast.expr) and _is_plain(place, context):
+        return IS_TENSOR.proven(_OF_TORCH, brief(node, context))
+    found = context.other_texts.subclasses_tensors
+    doubt = f"{found}, and the new code keeps its class" if found else None
+    return IS_TENSOR.decided(doubt, brief(node, context), _NONE_ABOUT)
+
+
+def _is_plain(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression, or all that a name is bound to, is what torch makes of no tensor."""
+    if isinstance(node, ast.Name):
+        values = values_of(node, context)
+        return bool(values) and all(_is_made_anew(each, context) for each in values)
+    return _is_made_anew(node, context)
+
+
+def _is_made_anew(node: ast.expr, context: FileContext) -> bool:
+    """Whether a call makes a tensor, and is not handed one whose class it takes over, as ``zeros_like`` does."""
+    if not isinstance(node, ast.Call):
+        return False
+    names = context.names(node.func)
+    return bool(names) and names <= TENSOR_MAKERS and not any(each.endswith("_like") for each in names)
+
+
+# ---------------------------------------------------------------------- error-not-expected
+_HANDLES = re.compile(rb"^\s*except\b|raises|Raises|suppress", re.MULTILINE)
+_EXPECTS = re.compile(r"raises|suppress|xfail|expected_?failure", re.IGNORECASE)
+_EVERY = frozenset({"Exception", "BaseException"})
+_OTHERS = frozenset(
+    "ArithmeticError AssertionError EOFError FileExistsError FileNotFoundError GeneratorExit IOError ImportError "
+    "KeyError KeyboardInterrupt MemoryError ModuleNotFoundError NameError NotImplementedError OSError OverflowError "
+    "PermissionError RecursionError StopIteration SystemExit TimeoutError UnicodeDecodeError ZeroDivisionError".split()
+)
+"""Built-in classes of errors that no conversion of a tensor raises: their handlers expect something else."""
+
+
+def error_not_expected(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether nothing around a node, in the same function, expects the error that it raises."""
+    if not context.is_parsed:
+        return ERROR_NOT_EXPECTED.decided("an error may be expected here" if context.matches(_HANDLES) else None)
+    places = (context.python(each) for each in (node, *context.ancestors(node)))
+    place = next((each for each in places if each is not None), context.tree)
+    expected = _is_expected(place, context)
+    return ERROR_NOT_EXPECTED.decided("the code around may expect the error" if expected else None)
+
+
+def _is_expected(place: ast.AST, context: FileContext) -> bool:
+    below = place
+    for above in context.ancestors(place):
+        match above:
+            case ast.Try(body=body, handlers=handlers) if below in body:
+                if any(_takes(each.type) for each in handlers):
+                    return True
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                if any(_expects(each.context_expr) for each in items):
+                    return True
+            case ast.Call() if below is not above.func and _expects(above):  # assertRaises(E, lambda: x.numpy())
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if any(_EXPECTS.search(ast.unparse(each)) for each in above.decorator_list):
+                    return True
+                outer = context.function_around(above)  # which may call it under `pytest.raises`
+                uses = context.names_by_word().get(above.name, ()) if outer is not None else ()
+                own = (each for each in uses if context.function_around(each) is outer)
+                return any(_is_expected(each, context) for each in own)
+        below = above
+    return False
+
+
+def _takes(kind: ast.expr | None) -> bool:
+    """Whether a handler takes an error that conversions raise."""
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    names = {each.id if isinstance(each, ast.Name) else "" for each in kinds} if kind is not None else set(_EVERY)
+    return not names <= _OTHERS
+
+
+def _expects(context: ast.expr) -> bool:
+    """Whether a call expects an error: ``pytest.raises(RuntimeError)``, ``suppress(TypeError)``."""
+    if not isinstance(context, ast.Call) or not isinstance(context.func, ast.Name | ast.Attribute):
+        return False
+    word = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
+    kind = context.args[0] if context.args else None
+    return _EXPECTS.search(word) is not None and _takes(kind)
+
+
+# ---------------------------------------------------------------------- torch's defaults, and tracing
 _SETTERS = ("set_default_device", "set_default_tensor_type")
 
 

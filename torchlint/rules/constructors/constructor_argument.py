@@ -11,10 +11,10 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind
-from torchlint.rules.evidence.array_dimensions import is_no_size
-from torchlint.rules.evidence.local_bindings import values_of
-from torchlint.rules.evidence.memory_reads import is_read, passed_on
-from torchlint.rules.evidence.shown_code import brief
+from torchlint.rules.constructors.array_dimensions import is_no_size
+from torchlint.rules.constructors.memory_reads import is_read, passed_on
+from torchlint.rules.local_bindings import values_of
+from torchlint.rules.wording import brief
 
 
 class ArgumentKind(Enum):

@@ -6,7 +6,7 @@ import ast
 from enum import Enum
 
 from torchlint.rules.api import Device, FileContext, Kind, leaf, remembered
-from torchlint.rules.evidence.local_bindings import values_of
+from torchlint.rules.local_bindings import values_of
 
 
 class Storage(Enum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import LEGACY_DTYPES, FileContext, Kind, leaf
-from torchlint.rules.evidence.array_dimensions import FOLLOWING
-from torchlint.rules.evidence.array_dimensions import has_dimensions as is_array_with_dimensions
-from torchlint.rules.evidence.local_bindings import names_of
-from torchlint.rules.evidence.shown_code import in_a_line
+from torchlint.rules.constructors.array_dimensions import FOLLOWING
+from torchlint.rules.constructors.array_dimensions import has_dimensions as is_array_with_dimensions
+from torchlint.rules.local_bindings import names_of
+from torchlint.rules.wording import in_a_line
 
 _SIZED = frozenset("zeros ones full empty rand randn randint normal".split())
 """Factories that are given a size."""

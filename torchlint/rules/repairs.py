@@ -1,4 +1,4 @@
-"""How a thing of torch is spelled in a file: by the file's own import of torch, or by an import that is added."""
+"""How a repair is written: how things of torch are spelled in a file, and what is taken out of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext, remembered
 
+# ---------------------------------------------------------------------- the names of torch
 Spelled = tuple[str, tuple[Edit, ...]]
 """The text to write, and the edit that adds an import where the file has none to build on."""
 
@@ -121,3 +122,67 @@ def _before(statement: _Import, context: FileContext) -> Edit:
     start = context.span(statement)[0]
     before = context.source.slice(context.source.line_starts[statement.lineno - 1], start)
     return Edit(start, start, "import torch; " if before.strip() else f"import torch\n{before}")
+
+
+# ---------------------------------------------------------------------- what is taken out
+def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -> Edit | None:
+    """Make the edit; None where a comment would go with it, others share its line, or its block would be empty."""
+    line = context.parent(statement)
+    start, end = context.span(statement)
+    if not isinstance(line, cst.SimpleStatementLine) or "#" in context.source.slice(start, end):
+        return None
+    if len(line.body) > 1:
+        return None
+    block = context.parent(line)
+    if not isinstance(block, cst.Module) and not (isinstance(block, cst.IndentedBlock) and len(block.body) > 1):
+        return None
+    comment = line.trailing_whitespace.comment
+    if comment is not None:
+        return Edit(start, context.source.utf8.index(b"#", end), "")
+    starts = context.source.line_starts
+    first, last = context.source.position(start)[0], context.source.position(end)[0]
+    return Edit(starts[first - 1], starts[last] if last < len(starts) else len(context.source.utf8), "")
+
+
+def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | None:
+    """Make the edit; None where a comment would go with the argument."""
+    at = call.args.index(argument)
+    start, end = _start(argument, context), context.outer_span(argument.value)[1]
+    if at + 1 < len(call.args):
+        end = _start(call.args[at + 1], context)
+    elif at:
+        start = context.outer_span(call.args[at - 1].value)[1]
+    return None if "#" in context.source.slice(start, end) else Edit(start, end, "")
+
+
+def is_literal(argument: cst.Arg | None, word: str) -> bool:
+    """Whether an argument is written as this name: ``True``, ``False``, ``None``."""
+    return argument is not None and isinstance(argument.value, cst.Name) and argument.value.value == word
+
+
+def does_nothing(node: cst.BaseExpression) -> bool:
+    """Whether the evaluation of an expression does nothing, so that it may be left out: it names and asks."""
+    match node:
+        case cst.Name() | cst.BaseNumber() | cst.SimpleString():
+            return True
+        case cst.Attribute(value=inner) | cst.UnaryOperation(expression=inner):
+            return does_nothing(inner)
+        case cst.Subscript(value=inner, slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return does_nothing(inner) and does_nothing(key)
+    return False
+
+
+def _start(argument: cst.Arg, context: FileContext) -> int:
+    if argument.star:
+        return context.outer_span(argument.value)[0] - len(argument.star)
+    first = argument.keyword or argument.value
+    return context.outer_span(first)[0]
+
+
+# ---------------------------------------------------------------------- what a method is put behind
+_PRIMARIES = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
+
+
+def is_primary(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a primary by its own form, whatever parentheses stand around it."""
+    return isinstance(node, _PRIMARIES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
-from torchlint.rules.evidence.local_bindings import names_of, values_of
+from torchlint.rules.local_bindings import names_of, values_of
 
 DIMENSIONAL = frozenset(
     f"numpy.{word}"

@@ -12,7 +12,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.spelling import Spelled, torch_name
+from torchlint.rules.repairs import Spelled, torch_name
 
 DTYPES = {
     "Float": "float32",

@@ -20,12 +20,12 @@ from torchlint.rules.api import (
     is_settings,
     remembered,
 )
-from torchlint.rules.evidence.called_definitions import has_plain_default
-from torchlint.rules.evidence.calls_in_sight import calls_of
-from torchlint.rules.evidence.kept_networks import moved_by_class
-from torchlint.rules.evidence.local_bindings import bindings_of, places_of
-from torchlint.rules.evidence.read_devices import read_device
-from torchlint.rules.evidence.shown_code import in_a_line
+from torchlint.rules.local_bindings import bindings_of, places_of
+from torchlint.rules.silent.called_definitions import has_plain_default
+from torchlint.rules.silent.calls_in_sight import calls_of
+from torchlint.rules.silent.kept_networks import moved_by_class
+from torchlint.rules.silent.read_devices import read_device
+from torchlint.rules.wording import in_a_line
 
 _FORWARD = re.compile(r"_?forward(_\w+)?")
 """Methods that a module's call leads to: their arguments come where the module is."""

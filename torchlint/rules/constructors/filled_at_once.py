@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
-from torchlint.rules.evidence.method_calls import method_call
+from torchlint.rules.method_calls import method_call
 
 _WORDS: dict[float | None, str] = {0: "zeros", 1: "ones"}
 

@@ -1,1 +1,0 @@
-"""What rules of several families ask of the code, and the edits that they share."""
