@@ -115,8 +115,11 @@ class Knowledge(Protocol):
     def is_test(self) -> bool:
         """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
 
-    def judged(self, converted: ast.expr, at: ast.expr) -> JudgedConversion | None:
-        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+    def judged(self, converted: ast.expr, at: ast.expr, depth: int = 0) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work.
+
+        ``depth``: it is not the value, but what is so many containers below it.
+        """
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

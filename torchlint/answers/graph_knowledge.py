@@ -422,13 +422,16 @@ class GraphKnowledge(CheckedFile):
 
     # ------------------------------------------------------------------ reasons
     @_noted
-    def judged(self, converted: ast.expr, at: ast.expr) -> JudgedConversion | None:
-        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+    def judged(self, converted: ast.expr, at: ast.expr, depth: int = 0) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work.
+
+        ``depth``: it is not the value, but what is so many containers below it.
+        """
         node, place = self._node(converted), self._node(at)
         if node is None or place is None:
             return None
         is_of_host = self.is_program and not self.speaks_of_accelerators
-        return judge_value(self._graph[0], node, place, self._spelled_step, is_of_host=is_of_host)
+        return judge_value(self._graph[0], node, place, self._spelled_step, is_of_host=is_of_host, depth=depth)
 
     def _spelled_step(self, step: ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""

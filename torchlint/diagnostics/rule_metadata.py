@@ -21,6 +21,9 @@ class Triggers:
     """As what is called, and behind a dot: ``x.numpy()``."""
     builtins: tuple[str, ...] = ()
     """As what is called, not behind a dot, with something else than a literal: ``float(x)``, no ``float("inf")``."""
+    packages: tuple[str, ...] = ()
+    """Where there are some, ``functions`` count only as what an import takes from one of them, ``methods`` only in a
+    text that imports one, and both only where tensors are spoken of."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torchlint.facts.conversions import JudgedConversion
 from torchlint.semantic.graph import ATTR, CALL, OPAQUE, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
-from torchlint.values.asking import OFF, ON
+from torchlint.values.asking import ANY_ELEMENT, OFF, ON, Path
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -34,25 +34,32 @@ class ReasonStep:
 
 
 def judge_value(
-    oracles: Oracles, converted: Node, at: Node, spelled: Callable[[ReasonStep], str], *, is_of_host: bool = False
+    oracles: Oracles,
+    converted: Node,
+    at: Node,
+    spelled: Callable[[ReasonStep], str],
+    *,
+    is_of_host: bool = False,
+    depth: int = 0,
 ) -> JudgedConversion | None:
     """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work.
 
+    ``depth``: the value is a member, so many containers below what is converted.
     ``is_of_host``: the file is a whole program that speaks of no device, so what begins in it stays on the host.
     ``spelled`` tells a step of the reasons to the user.
     """
     strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
-    value, mode = a.unknown(a.OF_ATTR, converted), ON | OFF
+    value, mode, path = a.unknown(a.OF_ATTR, converted), ON | OFF, (ANY_ELEMENT,) * depth
     is_followed = False
     with strict.question():
         if not strict.feasible(guards, None):
             return None
-        value, mode = _as_begun(strict, strict.value(converted), converted, at), strict.mode(at, None)
+        value, mode = _as_begun(strict, strict.value(converted, path), converted, at), strict.mode(at, None)
         value = on_side(strict, value, guards, None)
         is_followed = True
     if not any(grading.missing(value, mode)):
         return None
-    by_calls, modes, is_called = _brought(callers, at, converted, value, mode)
+    by_calls, modes, is_called = _brought(callers, at, converted, path, value, mode)
     if is_of_host and all(_begins_here(each.device_from, at) for each in (value, by_calls)):
         value, by_calls = value.but(device=a.SAFE), by_calls.but(device=a.SAFE)
     levels = grading.grade(
@@ -69,7 +76,7 @@ def judge_value(
         bool(value.grad & _SOURCES),
         bool(value.device & _PLACES),
         value.kind == a.TENSOR,
-        tuple(map(spelled, (*_why(strict, converted, levels), *_told_of_calls(is_called, there, is_followed)))),
+        tuple(map(spelled, (*_why(strict, converted, path, levels), *_told_of_calls(is_called, there, is_followed)))),
         is_called and not there,
     )
 
@@ -86,10 +93,12 @@ def _begins_here(origin: Node | None, at: Node) -> bool:
     return origin is None or origin.fn.file is at.fn.file
 
 
-def _brought(callers: Evaluator, at: Node, converted: Node, value: Abstract, mode: int) -> tuple[Abstract, int, bool]:
+def _brought(
+    callers: Evaluator, at: Node, converted: Node, path: Path, value: Abstract, mode: int
+) -> tuple[Abstract, int, bool]:
     """Return what the project's calls bring, in which grad modes, and whether there are any."""
     with callers.question():
-        by_calls, modes = callers.value(converted), callers.mode(at, None)
+        by_calls, modes = callers.value(converted, path), callers.mode(at, None)
         is_called = bool(callers.callers(at.fn))
         if by_calls.kind & a.TENSOR:
             return by_calls, modes, is_called
@@ -97,12 +106,12 @@ def _brought(callers: Evaluator, at: Node, converted: Node, value: Abstract, mod
     return value, mode, False
 
 
-def _why(strict: Evaluator, converted: Node, levels: grading.Levels) -> tuple[ReasonStep, ...]:
+def _why(strict: Evaluator, converted: Node, path: Path, levels: grading.Levels) -> tuple[ReasonStep, ...]:
     found: dict[str, ReasonStep] = {}
     with strict.question():
         for axis, level in ((reasons.GRAD, levels.grad), (reasons.DEVICE, levels.device)):
             if level is not None:
-                for text, node in reasons.steps(strict, converted, axis):
+                for text, node in reasons.steps(strict, converted, axis, path):
                     found.setdefault(text, ReasonStep(text, node))
     return tuple(found.values())
 

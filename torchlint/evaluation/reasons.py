@@ -28,6 +28,7 @@ from torchlint.values import abstract as a
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
+    from torchlint.values.asking import Path
     from torchlint.values.contexts import Context
 
 GRAD: Final = "grad_from"
@@ -39,11 +40,14 @@ _MOST_STEPS: Final = 6
 """Of a longer chain the beginning and the end are told."""
 
 
-def steps(ev: Evaluator, node: Node, axis: str) -> list[tuple[str, Node]]:
-    """Return the steps from where the evidence of an axis begins to a node, first cause first, in words."""
+def steps(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[tuple[str, Node]]:
+    """Return the steps from where the evidence of an axis begins to a node, first cause first, in words.
+
+    ``path`` leads from the node to the part of it that is meant.
+    """
     found: list[tuple[str, Node]] = []
-    last = ev.value(node)
-    for each, context in chain(ev, node, axis):
+    last = ev.value(node, path)
+    for each, context in chain(ev, node, axis, path):
         value = ev.value(each, (), context)
         evidence = (value.grad if axis == GRAD else value.device) & ~a.SAFE
         evidence = evidence or (last.grad if axis == GRAD else last.device)  # what it holds brings it
@@ -55,9 +59,9 @@ def steps(ev: Evaluator, node: Node, axis: str) -> list[tuple[str, Node]]:
     return found if len(found) <= _MOST_STEPS else [*found[:2], *found[2 - _MOST_STEPS :]]
 
 
-def chain(ev: Evaluator, node: Node, axis: str) -> list[tuple[Node, Context | None]]:
+def chain(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[tuple[Node, Context | None]]:
     """Return the nodes from where the evidence of an axis begins to a node, each in its context, first cause first."""
-    origin: Node | None = getattr(ev.value(node), axis)
+    origin: Node | None = getattr(ev.value(node, path), axis)
     if origin is None:
         return []
     found: list[tuple[Node, Context | None]] = []

@@ -276,11 +276,13 @@ def _check_index(
 
 def _candidates(made: AstIndex, entries: Sequence[RuleMetadata]) -> list[Region]:
     """Return the regions that hold a word of some rules."""
+    of_packages = tuple(entry.triggers for entry in entries if entry.triggers.packages)
+    entries = [entry for entry in entries if not entry.triggers.packages]
     called = frozenset[str]().union(*(entry.called_words for entry in entries))
     elsewhere = frozenset[str]().union(*(entry.words - entry.called_words for entry in entries))
     dotted = frozenset[str]().union(*((*each.triggers.functions, *each.triggers.methods) for each in entries))
     builtins = frozenset[str]().union(*(each.triggers.builtins for each in entries)) - elsewhere - dotted
-    return candidate_regions(made, called | elsewhere, called - elsewhere, builtins)
+    return candidate_regions(made, called | elsewhere, called - elsewhere, builtins, of_packages)
 
 
 def _audited(source: Source, codes: frozenset[str], config: Config, checked: _Checked) -> list[Finding]:

@@ -340,12 +340,15 @@ class FileContext:
         """Spell a call with its line and, from another file, its path."""
         return self._analysis.spelled_place(site)
 
-    def judged(self, converted: Expression, at: Expression) -> JudgedConversion | None:
-        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work."""
+    def judged(self, converted: Expression, at: Expression, depth: int = 0) -> JudgedConversion | None:
+        """Judge what is converted to the host at an expression; None where that is never reached, or proven to work.
+
+        ``depth``: it is not the value, but what is so many containers below it.
+        """
         if not self.is_parsed:
             return UNREAD
         node, place = self._expression(converted), self._expression(at)
-        return None if node is None or place is None else self._analysis.judged(node, place)
+        return None if node is None or place is None else self._analysis.judged(node, place, depth)
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""

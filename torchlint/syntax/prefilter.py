@@ -30,6 +30,9 @@ _ASSIGNMENT = re.compile(rb"(?:=|\(|\belse)(?:[\w.\s\\]|#[^\r\n]*[\r\n])*\Z")
 _LITERAL = re.compile(rb"\s*\(\s*[-+]?[\"'\d]")
 _IMPORT = re.compile(rb"[ \t]+import\b")
 
+_TENSORS = re.compile(rb"(?i)torch|tensor")
+"""What a text holds that works with tensors: the name of a library, or an annotation."""
+
 _Test = Callable[["re.Match[bytes]"], bool]
 
 
@@ -59,6 +62,8 @@ def triggered(codes: frozenset[str], text: bytes) -> tuple[RuleMetadata, ...]:
 
 @lru_cache(maxsize=64)  # more than the rules have: a text is asked about several times in a row
 def _is_present(triggers: Triggers, text: bytes) -> bool:
+    if triggers.packages and not (_any_stands(triggers.packages, text) and _TENSORS.search(text)):
+        return False
     return (
         _any_stands(triggers.names, text)
         or _any_stands(triggers.attributes, text, _is_attribute)

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.syntax.ast_index import AstIndex
+from torchlint.syntax.places import root_of_name
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -39,11 +41,12 @@ def candidate_regions(
     words: frozenset[str],
     called: frozenset[str] = frozenset(),
     builtins: frozenset[str] = frozenset(),
+    of_packages: tuple[Triggers, ...] = (),
 ) -> list[Region]:
     """Find the regions that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
     Words in ``called`` count only as the function of a call, those in ``builtins`` moreover not behind a dot and not
-    with a literal. Names that stand for a word count too: ``from torch import Tensor as T``,
+    with a literal; those of ``of_packages`` where an import of their packages says so. Names that stand for a word count too: ``from torch import Tensor as T``,
     ``T = torch.Tensor if c else ...``.
     """
     aliases = _aliases(made, words)
@@ -52,7 +55,29 @@ def candidate_regions(
         node for node in _bearing(made, words | aliases) if _word(node) not in builtins or _takes_no_literal(made, node)
     ]
     marked = {_home(made, node) for node in bearing if _word(node) not in only_called or made.call_of(node) is not None}
+    marked |= {_home(made, node) for triggers in of_packages for node in _of_packages(made, triggers)}
     return [_region(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
+
+
+def _of_packages(made: AstIndex, triggers: Triggers) -> Iterator[ast.Call]:
+    """Yield the calls of functions that an import takes from some packages, and of methods in a file that has one."""
+    names = set(_imported_from(made, frozenset(triggers.packages)))
+    functions, methods = frozenset(triggers.functions), frozenset(triggers.methods)
+    for call in made.nodes(ast.Call) if names else ():
+        word = _word(call.func)
+        root = root_of_name(call.func)
+        is_theirs = isinstance(root, ast.Name) and root.id in names
+        if (is_theirs and (word in functions or root is call.func)) or (not is_theirs and word in methods):
+            yield call
+
+
+def _imported_from(made: AstIndex, packages: frozenset[str]) -> Iterator[str]:
+    """Yield the names that imports bind to some packages, or to what is in them."""
+    for node in made.imports:
+        for alias in node.names:
+            module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+            if module.partition(".")[0] in packages:
+                yield alias.asname or alias.name.partition(".")[0]
 
 
 def _bearing(made: AstIndex, words: frozenset[str]) -> list[ast.AST]:

@@ -1,0 +1,229 @@
+"""A tensor that requires grad, or may be on an accelerator, is given to NumPy, a plot or a data frame as it is.
+
+## What it does
+Finds tensors that reach a function of NumPy, matplotlib, pandas, scikit-learn, SciPy, Pillow, OpenCV or `json` without a
+conversion: as an argument, in a list or dictionary that is handed over, beside an array and an operator, or in the place
+of an array's elements. What each function does with a tensor was measured with the real library:
+
+* it makes an array of it as `.numpy()` does (`np.asarray`, `plt.plot`, `pd.Series`, `accuracy_score`);
+* it makes an array of it, reckons, and gives a tensor (`np.sqrt`);
+* it makes an array of it, and NumPy 2 warns (`np.array`);
+* it raises for every tensor (`np.mean`, `json.dumps`, `Image.fromarray`, an array to the left of an operator).
+
+A tensor of the host that does not require grad is silent, except with what raises for every tensor.
+
+## Why is this bad?
+`plt.plot(losses)` works until the list holds the losses themselves and not their numbers: then it raises `Can't call
+numpy() on Tensor that requires grad`. The same call in code that ran on a laptop raises on the first machine with a GPU.
+A conversion that is written out says what the reader has to know, and works everywhere.
+
+## Example
+```python
+import numpy as np
+import torch
+
+
+def greedy(network: torch.nn.Module, state: torch.Tensor):
+    values = network(state)
+    return int(np.argmax(values))
+```
+
+Use instead:
+```python
+import numpy as np
+import torch
+
+
+def greedy(network: torch.nn.Module, state: torch.Tensor):
+    values = network(state)
+    return int(np.argmax(values.detach().cpu().numpy()))
+```
+
+## Severity
+An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every tensor. A
+warning where that depends on who calls or on the machine.
+
+```python
+import json
+
+import matplotlib.pyplot as plt
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+json.dumps(weight)  # error
+
+
+def draw(network: torch.nn.Module, x: torch.Tensor):
+    plt.plot(network(x))  # warning
+```
+
+## Fix safety
+Safe where the value is a tensor beyond doubt and the old call raised for it or made the same array of it. Unsafe where
+the call gives a tensor today, as `np.sqrt` does: it gives an array then. Unsafe where the value is known by an annotation
+alone, where a loss is computed, since the error may be the only sign of a lost gradient, and where an error is expected.
+Of what a list or dictionary holds there is no fix: keep numbers in it, such as `loss.item()`.
+
+## References
+- [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
+- [The array interface of NumPy](https://numpy.org/doc/stable/user/basics.interoperability.html)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
+from torchlint.diagnostics.model import Confidence, Fix, Severity
+from torchlint.rules.api import NOT_JUDGED, Draft, FileContext, JudgedConversion, Kind, Rule, Triggers, any_element
+from torchlint.rules.host.array_sinks import (
+    FUNCTION_WORDS,
+    FUNCTIONS,
+    LEFT_OF_ARRAY,
+    METHOD_WORDS,
+    METHODS,
+    PACKAGES,
+    RIGHT_OF_ARRAY,
+    STORED_IN_ARRAY,
+    ArraySink,
+    Reception,
+)
+from torchlint.rules.host.host_conversions import Conversion, missing_calls, repair
+from torchlint.rules.obligations import is_tensor
+from torchlint.rules.wording import brief, tensor_step
+
+_DEEPEST = 2
+"""So many containers a tensor may lie below what is handed over: a list of dictionaries."""
+
+
+def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report tensors among the arguments of a function or method that takes arrays."""
+    sink = _sink(node.func, context)
+    at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    for place, argument in enumerate(node.args) if sink is not None else ():
+        word = argument.keyword.value if argument.keyword is not None else argument.star or place
+        if sink is not None and (word in sink.places or (argument.keyword is not None and "**" in sink.places)):
+            draft = _received(argument.value, node, at, sink, context, is_spread=argument.star == "**")
+            if draft is not None:
+                yield draft
+                return
+
+
+def check_operation(node: cst.BinaryOperation | cst.AugAssign, context: FileContext) -> Iterator[Draft]:
+    """Report a tensor beside an array and an operator."""
+    left, right = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else (node.target, node.value)
+    if "numpy" not in context.imported_packages or isinstance(right, cst.BaseNumber | cst.BaseString):
+        return
+    for tensor, array, sink in ((right, left, RIGHT_OF_ARRAY), (left, right, LEFT_OF_ARRAY)):
+        if context.value(tensor).is_tensor and context.value(array).must(Kind.ARRAY):
+            at = node if isinstance(node, cst.BinaryOperation) else tensor
+            draft = _received(tensor, at, tensor, sink, context)
+            yield from [draft] if draft is not None else []
+
+
+def check_store(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
+    """Report a tensor that elements of an array, or a column of a data frame, are set to."""
+    for each in node.targets:
+        if isinstance(each.target, cst.Subscript) and context.value(node.value).has_dimensions:
+            held = context.value(each.target.value)
+            if held.must(Kind.ARRAY) or held.instance == {"pandas"}:
+                draft = _received(node.value, node.value, node.value, STORED_IN_ARRAY, context)
+                yield from [draft] if draft is not None else []
+
+
+def _sink(function: cst.BaseExpression, context: FileContext) -> ArraySink | None:
+    """Return the row of a function that is called, by its name or by the package of the object."""
+    match function:
+        case cst.Name():
+            names = context.names(function)
+        case cst.Attribute(value=owner, attr=cst.Name(value=word)):
+            names = context.names(function) if word in FUNCTION_WORDS else frozenset[str]()
+            packages = context.value(owner).instance if not names and word in METHOD_WORDS else ()
+            if len(packages) == 1:
+                return METHODS.get(f"{next(iter(packages)).partition('.')[0]}.{word}")
+        case _:
+            return None
+    return FUNCTIONS.get(next(iter(names))) if len(names) == 1 else None
+
+
+def _received(
+    given: cst.BaseExpression,
+    call: cst.BaseExpression,
+    at: cst.CSTNode,
+    sink: ArraySink,
+    context: FileContext,
+    *,
+    is_spread: bool = False,
+) -> Draft | None:
+    """Say what happens to what a sink is given, if that is, or holds, a tensor that does not become an array."""
+    value, reception, depth = context.value(given), sink.reception, 0
+    while not is_spread and value.must(Kind.SEQUENCE) and depth < _DEEPEST or (is_spread and not depth):
+        value, depth = any_element(value), depth + 1
+    if depth and sink.of_members is None:
+        return None
+    reception = sink.of_members if depth and sink.of_members is not None else reception
+    judged = context.judged(given, call, depth) or NOT_JUDGED
+    is_known = value.is_tensor
+    if reception is Reception.RAISES and is_known:
+        sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
+    elif reception is Reception.RAISES or not value.may(Kind.TENSOR) or (not judged.of_grad and not judged.of_device):
+        return None
+    else:
+        sure = judged.confidence
+        if not is_known and sure < Confidence.LIKELY:  # it may be an array as well
+            return None
+    found = Conversion(call, given, judged, judged.of_grad is not None, judged.of_device is not None)
+    why = judged.why or ((tensor_step(given, context),) if not depth else (f"`{brief(given, context)}` holds tensors",))
+    fix = None if depth else _fix(found, sink, context)
+    severity = Severity.ERROR if sure is Confidence.CERTAIN else _severity(reception, judged)
+    return Draft(at, _message(found, call, reception, depth, context), sure, why, fix, severity)
+
+
+def _severity(reception: Reception, judged: JudgedConversion) -> Severity:
+    if reception is Reception.RAISES:
+        return Severity.ERROR
+    return Severity.LEGACY if judged.is_met_by_none else Severity.WARNING
+
+
+def _message(
+    found: Conversion, call: cst.BaseExpression, reception: Reception, depth: int, context: FileContext
+) -> str:
+    """Say what is wrong in one line, cause then remedy."""
+    name = f"`{brief(found.converted, context)}`"
+    word = f"`{brief(call.func, context)}`" if isinstance(call, cst.Call) else "NumPy"
+    if reception is Reception.RAISES:
+        what = f"the tensors that {name} holds" if depth else f"the tensor {name}"
+        return f"{word} raises for {what}: convert first"
+    because = {
+        (True, True): "may require grad or be on an accelerator",
+        (True, False): "requires grad" if found.judged.has_source_of_grad else "may require grad",
+        (False, True): "may be on an accelerator",
+    }[found.detach, found.cpu]
+    if depth:
+        return f"{word} makes an array of what {name} holds, which {because}: keep numbers or detached tensors"
+    return f"{word} makes an array of {name}, which {because}: {missing_calls(found)}"
+
+
+def _fix(found: Conversion, sink: ArraySink, context: FileContext) -> Fix:
+    """Write the conversion out; an array instead of a tensor is a change that only the author can want."""
+    fix = repair(found, is_tensor(found.converted, context), context, then=sink.wants)
+    if sink.reception is Reception.GIVES_TENSOR:
+        doubt = "on the host the call gives a tensor today, and an array then"
+        return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
+    return fix
+
+
+RULE = Rule(
+    "TNS105",
+    "implicit-numpy-conversion",
+    Triggers(functions=FUNCTION_WORDS, methods=METHOD_WORDS, packages=PACKAGES),
+    assumes=("is-torch-tensor", "only-read", "no-gradient-wanted", "error-not-expected", "author-meant-this"),
+    severity=Severity.WARNING,
+    visit={
+        cst.Call: check_call,
+        cst.BinaryOperation: check_operation,
+        cst.AugAssign: check_operation,
+        cst.Assign: check_store,
+    },
+)
