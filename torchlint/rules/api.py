@@ -363,9 +363,10 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.leaves_trace(found) if found is not None else OPEN
 
-    def is_only_read(self, node: ast.expr) -> FlowFact:
+    def is_only_read(self, node: Expression) -> FlowFact:
         """Return whether nothing is written through a value, by its function or by who gets it."""
-        return self._analysis.is_only_read(node)
+        found = self._expression(node)
+        return self._analysis.is_only_read(found) if found is not None else OPEN
 
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
@@ -393,9 +394,10 @@ class FileContext:
         """Whether pytest runs the file: what is in it has worked on the machine of whoever ran it last."""
         return self._analysis.is_test
 
-    def may_be_torch(self, node: ast.expr) -> bool:
+    def may_be_torch(self, node: Expression) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""
-        return self._analysis.may_be_torch(node)
+        found = self._expression(node)
+        return found is not None and self._analysis.may_be_torch(found)
 
     @property
     def defaults_set(self) -> frozenset[str]:

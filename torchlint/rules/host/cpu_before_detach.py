@@ -62,7 +62,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
+from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
 from torchlint.rules.wording import tensor_step
 
 
@@ -81,7 +81,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     given = ", ".join(" ".join(context.code(each.value).split()) for each in copied.args)
     shown = f".{method.attr.value}({given})"
     edits = _swapped(copied, method, node, node.func, context) if copied is receiver else None
-    known = torch_tensor(method.value, node, "detach", context)
+    known = has_method_of_torch(method.value, "detach", context, node)
     yield Draft(
         method.attr,
         f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",

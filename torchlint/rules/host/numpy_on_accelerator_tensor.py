@@ -65,11 +65,12 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Device, FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, drafts, missing_calls
+from torchlint.rules.host.host_conversions import Conversion, missing_calls
+from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    verb = "is" if found.value.device == Device.ACCELERATOR else "may be"
+    verb = "is" if context.value(found.converted).device == Device.ACCELERATOR else "may be"
     return f"`.numpy()` on a tensor that {verb} on an accelerator: {missing_calls(found)}"
 
 

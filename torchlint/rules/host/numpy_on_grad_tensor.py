@@ -66,12 +66,13 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, computes_loss, drafts, missing_calls
+from torchlint.rules.host.host_conversions import Conversion, computes_loss, missing_calls
+from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
     text = f"`.numpy()` on a tensor that requires grad: {missing_calls(found)}"
-    if computes_loss(found.call, context):
+    if computes_loss(found.at, context):
         text += "; here the fix would cut the gradient, if one is wanted stay in torch"
     return text
 

@@ -78,7 +78,8 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, drafts, missing_calls
+from torchlint.rules.host.host_conversions import Conversion, missing_calls
+from torchlint.rules.host.numpy_calls import drafts
 
 _EXCLUDED = {
     (True, True): "may require grad or be on an accelerator",

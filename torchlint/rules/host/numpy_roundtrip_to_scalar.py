@@ -78,7 +78,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
-from torchlint.rules.host.host_conversions import is_host_copy, torch_tensor
+from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
 from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import tensor_step
@@ -154,7 +154,7 @@ def _severity(used: cst.BaseExpression, value: Value) -> Severity:
 def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:
     """Cut the chain behind its source, and the conversion around it where the number's type is known."""
     source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
-    known = torch_tensor(source, chain, "numpy", context)
+    known = has_method_of_torch(source, "numpy", context, chain)
     if _reads_data(chain):  # a class of one's own may keep a tensor under that name
         known = is_tensor(source, context)
     start, end = context.outer_span(node) if around else context.span(used)
