@@ -34,6 +34,7 @@ LABELS = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
 
 # ---------------------------------------------------------------------- how a row is called: `f` is it, `t` the tensor
 _WITH_ARRAY = "f(t, np.asarray(x, dtype=np.float32))"
+SCORES = "roc_auc_score average_precision_score log_loss roc_curve precision_recall_curve brier_score_loss".split()
 CALLS: dict[str, str] = {
     **dict.fromkeys(
         "numpy.percentile numpy.nanpercentile numpy.roll numpy.tile numpy.repeat numpy.partition numpy.pad".split(),
@@ -79,8 +80,7 @@ CALLS: dict[str, str] = {
     "matplotlib.imsave": "f(str(path / 'file.png'), t)",
     "sklearn.metrics.silhouette_score": "f(t, [0, 0, 1])",
     "sklearn.metrics.auc": "f(range(6), t)",
-    **{f"sklearn.metrics.{word}": "f([0, 1, 0, 1, 0, 1], t)" for word in "roc_auc_score average_precision_score log_loss "
-       "roc_curve precision_recall_curve brier_score_loss".split()},
+    **{f"sklearn.metrics.{word}": "f([0, 1, 0, 1, 0, 1], t)" for word in SCORES},
     "scipy.linalg.sqrtm": "f(t @ t.T)",
     "scipy.linalg.eigh": "f(t @ t.T)",
     "scipy.ndimage.gaussian_filter": "f(t, 1)",
@@ -130,11 +130,13 @@ def plain_name(name: str) -> str:
 
 
 def is_square(name: str) -> bool:
-    return plain_name(name) in SQUARES or name.startswith(("numpy.linalg.", "scipy.linalg.", "scipy.ndimage.", "cv2.", "PIL."))
+    return plain_name(name) in SQUARES or name.startswith(
+        ("numpy.linalg.", "scipy.linalg.", "scipy.ndimage.", "cv2.", "PIL.")
+    )
 
 
 def numbers(name: str, row: ArraySink) -> list[Any]:
-    if name in METHODS and name.startswith("sklearn.") or is_square(name):
+    if (name in METHODS and name.startswith("sklearn.")) or is_square(name):
         return SQUARE
     is_of_labels = name.startswith("sklearn.metrics.") and CALLS.get(name) is None
     return LABELS if is_of_labels else LINE
@@ -148,7 +150,7 @@ def function(name: str, x: Any) -> Any:
         word = name.rpartition(".")[2]
         made = RECEIVERS[word]
         module = importlib.import_module("sklearn." + made.partition(".")[0])
-        return getattr(eval(made, {made.partition(".")[0]: module, "np": np, "x": x}), word)  # noqa: S307 - of this file
+        return getattr(eval(made, {made.partition(".")[0]: module, "np": np, "x": x}), word)
     module, _, word = name.rpartition(".")
     pytest.importorskip(module)
     return getattr(importlib.import_module(module), word)
@@ -156,9 +158,13 @@ def function(name: str, x: Any) -> Any:
 
 def run(name: str, row: ArraySink, tensor: Any, path: Any) -> Any:
     x = numbers(name, row)
-    default = _WITH_ARRAY if {0, 1} <= row.places and 2 not in row.places and name.startswith(("numpy.", "scipy.", "sklearn.m")) else "f(t)"
+    default = (
+        _WITH_ARRAY
+        if {0, 1} <= row.places and 2 not in row.places and name.startswith(("numpy.", "scipy.", "sklearn.m"))
+        else "f(t)"
+    )
     call = CALLS.get(plain_name(name), default)
-    return eval(call, {"f": function(name, x), "t": tensor, "np": np, "x": x, "path": path})  # noqa: S307 - of this file
+    return eval(call, {"f": function(name, x), "t": tensor, "np": np, "x": x, "path": path})
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +184,7 @@ NO_GRAD, NO_DEVICE = "Can't call numpy\\(\\) on Tensor that requires grad", "can
 def test_a_tensor_of_the_host_does_what_the_row_says(name: str, row: ArraySink, tmp_path: Any) -> None:
     tensor = torch.tensor(numbers(name, row))
     if row.reception is Reception.RAISES:
-        with pytest.raises(Exception):  # noqa: B017, PT011 - each library has its own
+        with pytest.raises(Exception):  # noqa: B017 - each library has its own
             run(name, row, tensor, tmp_path)
         return
     with warnings.catch_warnings(record=True) as told:
@@ -190,7 +196,9 @@ def test_a_tensor_of_the_host_does_what_the_row_says(name: str, row: ArraySink, 
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [each for each in ROWS if each[1].reception is not Reception.RAISES], ids=lambda each: each if isinstance(each, str) else ""
+    ("name", "row"),
+    [each for each in ROWS if each[1].reception is not Reception.RAISES],
+    ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_a_gradient_and_a_device_stand_in_the_way(name: str, row: ArraySink, tmp_path: Any) -> None:
     with pytest.raises(RuntimeError, match=NO_GRAD):
@@ -205,10 +213,10 @@ def test_an_operator_tells_left_from_right(operator: str) -> None:
     array, host, live = np.ones(3, dtype=np.float32), torch.ones(3), torch.ones(3, requires_grad=True)
     assert (RIGHT_OF_ARRAY.reception, LEFT_OF_ARRAY.reception) == (Reception.RAISES, Reception.GIVES_TENSOR)
     with pytest.raises(TypeError):
-        eval(f"a {operator} t", {"a": array, "t": host})  # noqa: S307 - of this file
-    assert isinstance(eval(f"t {operator} a", {"a": array, "t": host}), torch.Tensor)  # noqa: S307 - of this file
+        eval(f"a {operator} t", {"a": array, "t": host})
+    assert isinstance(eval(f"t {operator} a", {"a": array, "t": host}), torch.Tensor)
     with pytest.raises(RuntimeError, match=NO_GRAD):
-        eval(f"t {operator} a", {"a": array, "t": live})  # noqa: S307 - of this file
+        eval(f"t {operator} a", {"a": array, "t": live})
 
 
 def test_an_array_divided_by_a_tensor_is_a_tensor() -> None:

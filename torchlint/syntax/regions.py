@@ -46,8 +46,8 @@ def candidate_regions(
     """Find the regions that hold a candidate: one of the words as a name, an attribute, a keyword or an import.
 
     Words in ``called`` count only as the function of a call, those in ``builtins`` moreover not behind a dot and not
-    with a literal; those of ``of_packages`` where an import of their packages says so. Names that stand for a word count too: ``from torch import Tensor as T``,
-    ``T = torch.Tensor if c else ...``.
+    with a literal; those of ``of_packages`` where an import of their packages says so. Names that stand for a word
+    count too: ``from torch import Tensor as T``, ``T = torch.Tensor if c else ...``.
     """
     aliases = _aliases(made, words)
     only_called = called | (aliases if words & aliases <= called else frozenset[str]())

@@ -30,6 +30,8 @@ class ArraySink:
     """What it does with a tensor that a list or dictionary holds; None where that works."""
     wants: str = ""
     """What is to be handed over, by the method of a tensor that gives it; empty for anything that becomes an array."""
+    unless: frozenset[str] = frozenset()
+    """Keywords with which the caller says what to do with other objects."""
 
 
 _FIRST: Final[tuple[Place, ...]] = (0,)
@@ -45,8 +47,9 @@ def _rows(
     reception: Reception = _CONVERTS,
     of_members: Reception | None = _CONVERTS,
     wants: str = "",
+    unless: tuple[str, ...] = (),
 ) -> dict[str, ArraySink]:
-    row = ArraySink(reception, frozenset(places), of_members, wants)
+    row = ArraySink(reception, frozenset(places), of_members, wants, frozenset(unless))
     return {f"{package}.{word}": row for word in words.split()}
 
 
@@ -84,8 +87,8 @@ _ARRAYS: Final = {
         reception=Reception.GIVES_TENSOR,
     ),
     **_numpy(
-        "add subtract multiply divide true_divide floor_divide mod power matmul maximum minimum fmax fmin arctan2 hypot "
-        "equal not_equal greater greater_equal less less_equal logical_and logical_or logaddexp",
+        "add subtract multiply divide true_divide floor_divide mod power matmul maximum minimum fmax fmin arctan2 "
+        "hypot equal not_equal greater greater_equal less less_equal logical_and logical_or logaddexp",
         _TWO,
         Reception.GIVES_TENSOR,
     ),
@@ -137,7 +140,7 @@ FUNCTIONS: Final[dict[str, ArraySink]] = {
     **_rows("PIL.Image", "fromarray", (0, "obj"), _REFUSED, None, ".numpy()"),
     **_rows("cv2", "resize cvtColor GaussianBlur applyColorMap normalize rectangle", (0,), _REFUSED, None, ".numpy()"),
     **_rows("cv2", "imwrite imshow", (1,), _REFUSED, None, ".numpy()"),
-    **_rows("json", "dump dumps", (0, "obj"), _REFUSED, _REFUSED, ".tolist()"),
+    **_rows("json", "dump dumps", (0, "obj"), _REFUSED, _REFUSED, ".tolist()", ("default", "cls")),
 }
 """By the qualified name of the function."""
 

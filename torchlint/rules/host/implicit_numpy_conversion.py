@@ -1,9 +1,9 @@
 """A tensor that requires grad, or may be on an accelerator, is given to NumPy, a plot or a data frame as it is.
 
 ## What it does
-Finds tensors that reach a function of NumPy, matplotlib, pandas, scikit-learn, SciPy, Pillow, OpenCV or `json` without a
-conversion: as an argument, in a list or dictionary that is handed over, beside an array and an operator, or in the place
-of an array's elements. What each function does with a tensor was measured with the real library:
+Finds tensors that reach a function of NumPy, matplotlib, pandas, scikit-learn, SciPy, Pillow, OpenCV or `json`
+without a conversion: as an argument, in a list or dictionary that is handed over, beside an array and an operator, or
+in the place of an array's elements. What each function does with a tensor was measured with the real library:
 
 * it makes an array of it as `.numpy()` does (`np.asarray`, `plt.plot`, `pd.Series`, `accuracy_score`);
 * it makes an array of it, reckons, and gives a tensor (`np.sqrt`);
@@ -14,8 +14,8 @@ A tensor of the host that does not require grad is silent, except with what rais
 
 ## Why is this bad?
 `plt.plot(losses)` works until the list holds the losses themselves and not their numbers: then it raises `Can't call
-numpy() on Tensor that requires grad`. The same call in code that ran on a laptop raises on the first machine with a GPU.
-A conversion that is written out says what the reader has to know, and works everywhere.
+numpy() on Tensor that requires grad`. The same call in code that ran on a laptop raises on the first machine with a
+GPU. A conversion that is written out says what the reader has to know, and works everywhere.
 
 ## Example
 ```python
@@ -40,8 +40,8 @@ def greedy(network: torch.nn.Module, state: torch.Tensor):
 ```
 
 ## Severity
-An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every tensor. A
-warning where that depends on who calls or on the machine.
+An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every
+tensor. A warning where that depends on who calls or on the machine.
 
 ```python
 import json
@@ -58,10 +58,10 @@ def draw(network: torch.nn.Module, x: torch.Tensor):
 ```
 
 ## Fix safety
-Safe where the value is a tensor beyond doubt and the old call raised for it or made the same array of it. Unsafe where
-the call gives a tensor today, as `np.sqrt` does: it gives an array then. Unsafe where the value is known by an annotation
-alone, where a loss is computed, since the error may be the only sign of a lost gradient, and where an error is expected.
-Of what a list or dictionary holds there is no fix: keep numbers in it, such as `loss.item()`.
+Safe where the value is a tensor beyond doubt and the old call raised for it or made the same array of it. Unsafe
+where the call gives a tensor today, as `np.sqrt` does: it gives an array then. Unsafe where the value is known by an
+annotation alone, where a loss is computed, since the error may be the only sign of a lost gradient, and where an
+error is expected. Of what a list or dictionary holds there is no fix: keep numbers in it, such as `loss.item()`.
 
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
@@ -78,6 +78,7 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import NOT_JUDGED, Draft, FileContext, JudgedConversion, Kind, Rule, Triggers, any_element
 from torchlint.rules.host.array_sinks import (
+    DIVIDED_BY,
     FUNCTION_WORDS,
     FUNCTIONS,
     LEFT_OF_ARRAY,
@@ -95,16 +96,20 @@ from torchlint.rules.wording import brief, tensor_step
 
 _DEEPEST = 2
 """So many containers a tensor may lie below what is handed over: a list of dictionaries."""
+_PLAIN = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR | Kind.STRING | Kind.NONE | Kind.SEQUENCE
+"""What the members of a container are, one by one, where all of them are known."""
 
 
 def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report tensors among the arguments of a function or method that takes arrays."""
     sink = _sink(node.func, context)
+    if sink is None or any(each.keyword is not None and each.keyword.value in sink.unless for each in node.args):
+        return
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    for place, argument in enumerate(node.args) if sink is not None else ():
+    for place, argument in enumerate(node.args):
         word = argument.keyword.value if argument.keyword is not None else argument.star or place
-        if sink is not None and (word in sink.places or (argument.keyword is not None and "**" in sink.places)):
-            draft = _received(argument.value, node, at, sink, context, is_spread=argument.star == "**")
+        if word in sink.places or (argument.keyword is not None and "**" in sink.places):
+            draft = _received(argument.value, node, at, sink, context)
             if draft is not None:
                 yield draft
                 return
@@ -115,7 +120,9 @@ def check_operation(node: cst.BinaryOperation | cst.AugAssign, context: FileCont
     left, right = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else (node.target, node.value)
     if "numpy" not in context.imported_packages or isinstance(right, cst.BaseNumber | cst.BaseString):
         return
-    for tensor, array, sink in ((right, left, RIGHT_OF_ARRAY), (left, right, LEFT_OF_ARRAY)):
+    is_divided = isinstance(node.operator, cst.Divide | cst.DivideAssign)
+    sinks = (right, left, DIVIDED_BY if is_divided else RIGHT_OF_ARRAY), (left, right, LEFT_OF_ARRAY)
+    for tensor, array, sink in sinks:
         if context.value(tensor).is_tensor and context.value(array).must(Kind.ARRAY):
             at = node if isinstance(node, cst.BinaryOperation) else tensor
             draft = _received(tensor, at, tensor, sink, context)
@@ -153,25 +160,23 @@ def _received(
     at: cst.CSTNode,
     sink: ArraySink,
     context: FileContext,
-    *,
-    is_spread: bool = False,
 ) -> Draft | None:
     """Say what happens to what a sink is given, if that is, or holds, a tensor that does not become an array."""
     value, reception, depth = context.value(given), sink.reception, 0
-    while not is_spread and value.must(Kind.SEQUENCE) and depth < _DEEPEST or (is_spread and not depth):
+    while value.must(Kind.SEQUENCE) and depth < _DEEPEST:
         value, depth = any_element(value), depth + 1
     if depth and sink.of_members is None:
         return None
     reception = sink.of_members if depth and sink.of_members is not None else reception
     judged = context.judged(given, call, depth) or NOT_JUDGED
-    is_known = value.is_tensor
-    if reception is Reception.RAISES and is_known:
+    holds_one = depth and value.may(Kind.TENSOR) and value.must(_PLAIN)
+    if reception is Reception.RAISES and (value.is_tensor or holds_one):
         sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
     elif reception is Reception.RAISES or not value.may(Kind.TENSOR) or (not judged.of_grad and not judged.of_device):
         return None
     else:
         sure = judged.confidence
-        if not is_known and sure < Confidence.LIKELY:  # it may be an array as well
+        if not value.is_tensor and sure < Confidence.LIKELY:  # it may be an array as well
             return None
     found = Conversion(call, given, judged, judged.of_grad is not None, judged.of_device is not None)
     why = judged.why or ((tensor_step(given, context),) if not depth else (f"`{brief(given, context)}` holds tensors",))
