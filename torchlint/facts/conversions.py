@@ -24,6 +24,8 @@ class JudgedConversion:
     why: tuple[str, ...]
     is_met_by_none: bool
     """Whether the project calls the function, and all calls hand over what converts."""
+    is_brought: bool = False
+    """Whether the project calls the function, and all calls hand over tensors."""
 
     @property
     def confidence(self) -> Confidence:

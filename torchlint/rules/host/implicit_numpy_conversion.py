@@ -70,6 +70,7 @@ error is expected. Of what a list or dictionary holds there is no fix: keep numb
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -140,17 +141,15 @@ def check_store(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
 
 
 def _sink(function: cst.BaseExpression, context: FileContext) -> ArraySink | None:
-    """Return the row of a function that is called, by its name or by the package of the object."""
-    match function:
-        case cst.Name():
-            names = context.names(function)
-        case cst.Attribute(value=owner, attr=cst.Name(value=word)):
-            names = context.names(function) if word in FUNCTION_WORDS else frozenset[str]()
-            packages = context.value(owner).instance if not names and word in METHOD_WORDS else ()
-            if len(packages) == 1:
-                return METHODS.get(f"{next(iter(packages)).partition('.')[0]}.{word}")
-        case _:
-            return None
+    """Return the row of a function that is called, by its imported name or by the package of the object."""
+    spelled = context.python(function) if context.spells(function, *FUNCTION_WORDS, *METHOD_WORDS) else None
+    if not isinstance(spelled, ast.expr):
+        return None
+    names = context.qualified_names(spelled)
+    if not names and isinstance(function, cst.Attribute) and function.attr.value in METHOD_WORDS:
+        packages = context.value(function.value).instance
+        names = frozenset(f"{each.partition('.')[0]}.{function.attr.value}" for each in packages)
+        return METHODS.get(next(iter(names))) if len(names) == 1 else None
     return FUNCTIONS.get(next(iter(names))) if len(names) == 1 else None
 
 
@@ -165,18 +164,18 @@ def _received(
     value, reception, depth = context.value(given), sink.reception, 0
     while value.must(Kind.SEQUENCE) and depth < _DEEPEST:
         value, depth = any_element(value), depth + 1
-    if depth and sink.of_members is None:
-        return None
+    if not value.may(Kind.TENSOR) or (depth and (sink.of_members is None or value.unknown)):
+        return None  # what a container holds is not asked of those who call
     reception = sink.of_members if depth and sink.of_members is not None else reception
     judged = context.judged(given, call, depth) or NOT_JUDGED
     holds_one = depth and value.may(Kind.TENSOR) and value.must(_PLAIN)
     if reception is Reception.RAISES and (value.is_tensor or holds_one):
         sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
-    elif reception is Reception.RAISES or not value.may(Kind.TENSOR) or (not judged.of_grad and not judged.of_device):
+    elif reception is Reception.RAISES or (not judged.of_grad and not judged.of_device):
         return None
     else:
         sure = judged.confidence
-        if not value.is_tensor and sure < Confidence.LIKELY:  # it may be an array as well
+        if not (value.is_tensor or judged.is_tensor or judged.is_brought):  # it may be an array as well
             return None
     found = Conversion(call, given, judged, judged.of_grad is not None, judged.of_device is not None)
     why = judged.why or ((tensor_step(given, context),) if not depth else (f"`{brief(given, context)}` holds tensors",))
