@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from torchlint.evaluation import instance_attributes
 from torchlint.models import descent
 from torchlint.models.presumed_parameters import presumed_parameter
-from torchlint.semantic.graph import FormalParameter, FunctionGraph, Node
+from torchlint.models.tensor_moves import place_named
+from torchlint.semantic.graph import CONST, FormalParameter, FunctionGraph, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import A_SEQUENCE, BOTTOM, Abstract, join, unknown
 from torchlint.values.asking import ANY_ELEMENT, Oracle, Path
@@ -34,7 +35,7 @@ def parameter(ev: Evaluator, node: Node, path: Path, context: Context | None) ->
 
 def _by_oracle(ev: Evaluator, node: Node, formal: FormalParameter, function: FunctionGraph, path: Path) -> Abstract:
     presumed = presumed_parameter(ev, node, formal, function, path)
-    if ev.oracle is not Oracle.CALLERS or presumed.must(a.NUMBER | a.STRING):
+    if ev.oracle is not Oracle.CALLERS or (presumed.must(a.NUMBER | a.STRING) and not _names_a_place(formal)):
         return presumed
     sites, is_all = ev.known_callers(function)
     value = BOTTOM if is_all else presumed
@@ -43,6 +44,12 @@ def _by_oracle(ev: Evaluator, node: Node, formal: FormalParameter, function: Fun
     if not value.kind:
         return presumed
     return _limited(value, presumed) if value.kind & presumed.kind else value
+
+
+def _names_a_place(formal: FormalParameter) -> bool:
+    """Whether a parameter is a device by its default: of other words and numbers no caller is asked."""
+    default = formal.default.data if formal.default is not None and formal.default.op == CONST else None
+    return isinstance(default, str) and bool(place_named(default))
 
 
 def _limited(value: Abstract, presumed: Abstract) -> Abstract:

@@ -78,7 +78,7 @@ def judge_value(
         value.kind == a.TENSOR,
         tuple(map(spelled, (*_why(strict, converted, path, levels), *_told_of_calls(is_called, there, is_followed)))),
         is_called and not there,
-        is_called and by_calls.kind == a.TENSOR,
+        is_called and by_calls.kind & a.TENSOR != 0 and not by_calls.kind & ~(a.TENSOR | a.NONE),
     )
 
 

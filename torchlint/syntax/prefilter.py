@@ -62,8 +62,8 @@ def triggered(codes: frozenset[str], text: bytes) -> tuple[RuleMetadata, ...]:
 
 @lru_cache(maxsize=64)  # more than the rules have: a text is asked about several times in a row
 def _is_present(triggers: Triggers, text: bytes) -> bool:
-    if triggers.packages and not (_any_stands(triggers.packages, text) and _TENSORS.search(text)):
-        return False
+    if triggers.packages:
+        return _any_stands(triggers.packages, text) and _TENSORS.search(text) is not None
     return (
         _any_stands(triggers.names, text)
         or _any_stands(triggers.attributes, text, _is_attribute)

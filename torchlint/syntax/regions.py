@@ -59,16 +59,26 @@ def candidate_regions(
     return [_region(made, run) for run in _runs(made, made.tree.body, marked)] if marked else []
 
 
-def _of_packages(made: AstIndex, triggers: Triggers) -> Iterator[ast.Call]:
-    """Yield the calls of functions that an import takes from some packages, and of methods in a file that has one."""
+def _of_packages(made: AstIndex, triggers: Triggers) -> Iterator[ast.AST]:
+    """Yield the calls of functions that an import takes from some packages, and of methods in a file that has one.
+
+    Where something of theirs is called, operators and stores may meet what it gives.
+    """
     names = set(_imported_from(made, frozenset(triggers.packages)))
     functions, methods = frozenset(triggers.functions), frozenset(triggers.methods)
+    owners: set[ast.AST | None] = set()
     for call in made.nodes(ast.Call) if names else ():
-        word = _word(call.func)
-        root = root_of_name(call.func)
-        is_theirs = isinstance(root, ast.Name) and root.id in names
-        if (is_theirs and (word in functions or root is call.func)) or (not is_theirs and word in methods):
+        word, root = _word(call.func), root_of_name(call.func)
+        if isinstance(root, ast.Name) and root.id in names:
+            owners.add(made.owner(call))
+            if word in functions or root is call.func:
+                yield call
+        elif word in methods:
             yield call
+    yield from (each for each in made.nodes(ast.BinOp) if made.owner(each) in owners)
+    for each in made.nodes(ast.Assign):
+        if isinstance(each.targets[0], ast.Subscript) and made.owner(each) in owners:
+            yield each
 
 
 def _imported_from(made: AstIndex, packages: frozenset[str]) -> Iterator[str]:

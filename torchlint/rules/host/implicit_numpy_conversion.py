@@ -116,17 +116,16 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
                 return
 
 
-def check_operation(node: cst.BinaryOperation | cst.AugAssign, context: FileContext) -> Iterator[Draft]:
+def check_operation(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
     """Report a tensor beside an array and an operator."""
-    left, right = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else (node.target, node.value)
+    left, right = node.left, node.right
     if "numpy" not in context.imported_packages or isinstance(right, cst.BaseNumber | cst.BaseString):
         return
-    is_divided = isinstance(node.operator, cst.Divide | cst.DivideAssign)
+    is_divided = isinstance(node.operator, cst.Divide)
     sinks = (right, left, DIVIDED_BY if is_divided else RIGHT_OF_ARRAY), (left, right, LEFT_OF_ARRAY)
     for tensor, array, sink in sinks:
         if context.value(tensor).is_tensor and context.value(array).must(Kind.ARRAY):
-            at = node if isinstance(node, cst.BinaryOperation) else tensor
-            draft = _received(tensor, at, tensor, sink, context)
+            draft = _received(tensor, node, tensor, sink, context)
             yield from [draft] if draft is not None else []
 
 
@@ -227,7 +226,6 @@ RULE = Rule(
     visit={
         cst.Call: check_call,
         cst.BinaryOperation: check_operation,
-        cst.AugAssign: check_operation,
         cst.Assign: check_store,
     },
 )
