@@ -33,7 +33,7 @@ def codes(text: str) -> set[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "import numpy as np\nfrom torch.utils import data_dir\n",
+        "import numpy_like as np\nfrom torch.utils import data_dir\n",
         "data = database.read(new_data, data=1)\n",
         "print(type(x), dtype(x), newline, x.new_zeros(1), numpy(x), new(3))\n",
         "def f(x: torch.Tensor, y: Optional[torch.Tensor] = None) -> torch.Tensor:\n    return {'Tensor': y}\n",
@@ -139,6 +139,8 @@ def test_each_word_speaks_for_its_rule_alone_and_among_all(entry: RuleMetadata, 
     text = f"y = f({word}=x)" if word in entry.triggers.names else f"y = a.{word}(x)"
     if word in entry.triggers.builtins:
         text = f"y = {word}(x)"
+    if entry.triggers.packages:
+        text = f"import {entry.triggers.packages[0]}, torch\n{text}"
     assert entry in triggered(frozenset([entry.code]), text.encode())
     assert entry.code in codes(f"import torch\nx = torch.Tensor\n{text}\n")
     assert entry.code not in codes(f"y = f(some_{word}, {word}_, {word}ish)")
@@ -187,6 +189,11 @@ def test_a_rule_is_silent_where_no_node_bears_one_of_its_words(path: Path) -> No
     for entry in RULES:
         if entry.code in CODES - spoken:
             triggers = entry.triggers
+            if triggers.packages:
+                nothing = frozenset[str]()
+                says_tensor = "torch" in made.source.text or "ensor" in made.source.text
+                assert not says_tensor or not candidate_regions(made, nothing, nothing, nothing, (triggers,))
+                continue
             assert not behind_dots & {*triggers.attributes}, entry.code
             assert not called & {*triggers.methods}, entry.code
             words, functions = frozenset((*triggers.names, *triggers.functions)), frozenset(triggers.functions)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -58,8 +59,8 @@ def both_ways(path: Path) -> tuple[FileResult, FileResult]:
         return found, engine.check_bytes(str(path), raw, EVERYTHING)
 
 
-def _whole(made: AstIndex, words: frozenset[str], called: frozenset[str], builtins: frozenset[str]) -> list[Region]:
-    return [whole(made)] if candidate_regions(made, words, called, builtins) else []
+def _whole(made: AstIndex, *words: Any) -> list[Region]:
+    return [whole(made)] if candidate_regions(made, *words) else []
 
 
 @pytest.mark.parametrize(
