@@ -19,42 +19,49 @@ GPU. A conversion that is written out says what the reader has to know, and work
 
 ## Example
 ```python
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-
-def greedy(network: torch.nn.Module, state: torch.Tensor):
-    values = network(state)
-    return int(np.argmax(values))
+weight = torch.ones(3, requires_grad=True)
+plt.plot(weight * 2)
+best = np.argmax(weight)
 ```
 
 Use instead:
 ```python
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-
-def greedy(network: torch.nn.Module, state: torch.Tensor):
-    values = network(state)
-    return int(np.argmax(values.detach().cpu().numpy()))
+weight = torch.ones(3, requires_grad=True)
+plt.plot((weight * 2).detach())
+best = np.argmax(weight.detach().numpy())
 ```
 
 ## Severity
-An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every
-tensor. A warning where that depends on who calls or on the machine.
+An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every tensor.
+A warning where that depends on who calls or on the machine. Legacy where all calls in the project hand over what
+converts.
 
 ```python
 import json
 
-import matplotlib.pyplot as plt
+import numpy as np
 import torch
 
 weight = torch.ones(3, requires_grad=True)
 json.dumps(weight)  # error
 
+device = "cuda" if torch.cuda.is_available() else "cpu"
+np.asarray(torch.ones(3).to(device))  # warning
 
-def draw(network: torch.nn.Module, x: torch.Tensor):
-    plt.plot(network(x))  # warning
+
+def array_of(t: torch.Tensor):
+    return np.asarray(t)  # legacy
+
+
+ONES = array_of(torch.ones(3))
 ```
 
 ## Fix safety
@@ -170,7 +177,7 @@ def _received(
     holds_one = depth and value.may(Kind.TENSOR) and value.must(_PLAIN)
     if reception is Reception.RAISES and (value.is_tensor or holds_one):
         sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
-    elif reception is Reception.RAISES or (not judged.of_grad and not judged.of_device):
+    elif reception is Reception.RAISES or (judged.of_grad is None and judged.of_device is None):
         return None
     else:
         sure = judged.confidence
@@ -194,17 +201,20 @@ def _message(
 ) -> str:
     """Say what is wrong in one line, cause then remedy."""
     name = f"`{brief(found.converted, context)}`"
-    word = f"`{brief(call.func, context)}`" if isinstance(call, cst.Call) else "NumPy"
+    word = f"`{brief(call.func, context)}`" if isinstance(call, cst.Call) else "an array"
+    if reception is Reception.RAISES and depth:
+        return f"{word} raises for a tensor, and {name} holds one: convert it first"
     if reception is Reception.RAISES:
-        what = f"the tensors that {name} holds" if depth else f"the tensor {name}"
-        return f"{word} raises for {what}: convert first"
+        where = "" if isinstance(call, cst.Call) else " to its right"
+        return f"{word} raises for a tensor{where}: convert {name} first"
     because = {
         (True, True): "may require grad or be on an accelerator",
         (True, False): "requires grad" if found.judged.has_source_of_grad else "may require grad",
         (False, True): "may be on an accelerator",
     }[found.detach, found.cpu]
+    word = word if isinstance(call, cst.Call) else "NumPy"
     if depth:
-        return f"{word} makes an array of what {name} holds, which {because}: keep numbers or detached tensors"
+        return f"{word} makes an array of each tensor in {name}, which {because}: keep numbers"
     return f"{word} makes an array of {name}, which {because}: {missing_calls(found)}"
 
 
