@@ -114,13 +114,11 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if sink is None or any(each.keyword is not None and each.keyword.value in sink.unless for each in node.args):
         return
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    for place, argument in enumerate(node.args):
-        word = argument.keyword.value if argument.keyword is not None else argument.star or place
-        if word in sink.places or (argument.keyword is not None and "**" in sink.places):
-            draft = _received(argument.value, node, at, sink, context)
-            if draft is not None:
-                yield draft
-                return
+    words = ((each.keyword.value if each.keyword else each.star or place, each) for place, each in enumerate(node.args))
+    given = (each for word, each in words if word in sink.places or (each.keyword and "**" in sink.places))
+    drafts = [_received(each.value, node, at, sink, context) for each in given]
+    worst = max((each for each in drafts if each is not None), key=lambda each: each.confidence, default=None)
+    yield from [worst] if worst is not None else []
 
 
 def check_operation(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
