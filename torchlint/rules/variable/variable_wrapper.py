@@ -199,8 +199,8 @@ def _carries_no_gradient(node: cst.BaseExpression, context: FileContext) -> Deci
 # ---------------------------------------------------------------------- what is new, and has no graph
 # No query tells yet whether a tensor object is new: most wrappers are put round what is made on the spot, and a
 # `.detach()` behind each of those would be noise.
-_HELD = (ast.Name, ast.Attribute, ast.Subscript)
-"""What others may know as well."""
+_KNOWN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+"""What others may know as well; of calls those of the project, which may keep what they give."""
 _MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
 """What gives a new tensor without a graph, whatever it is given."""
 
@@ -208,19 +208,17 @@ _MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
 def _is_new_and_detached(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether torch makes a tensor on the spot that does not require grad, of nothing that may have a graph by now."""
     found = context.python(node)
-    if not isinstance(found, ast.expr) or isinstance(found, _HELD) or not is_detached(found, context):
+    if not isinstance(found, ast.expr) or not is_detached(found, context):
         return False
-    calls = (each for each in context.inside(found, ast.Call) if context.value(each).may(Kind.TENSOR))
-    if not all(_is_of_torch(each, context) for each in calls):
-        return False
-    parts: list[ast.Name | ast.Attribute | ast.Subscript] = context.inside(found, *_HELD)
+    parts = [each for each in context.within(found) if isinstance(each, _KNOWN) and not _is_of_torch(each, context)]
     return not any(_may_come_out(each, found, context) for each in parts)
 
 
-def _is_of_torch(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call is torch's: a function of the project may keep what it gives."""
-    names = context.names(call.func)
-    is_method = isinstance(call.func, ast.Attribute) and context.value(call.func.value).is_tensor
+def _is_of_torch(node: ast.expr, context: FileContext) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    names = context.names(node.func)
+    is_method = isinstance(node.func, ast.Attribute) and context.value(node.func.value).is_tensor
     return is_method or (bool(names) and all(each.startswith("torch.") for each in names))
 
 
