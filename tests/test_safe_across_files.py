@@ -188,7 +188,7 @@ def test_the_program_shows_why_a_fix_is_not_safe(tmp_path: Path, capsys: pytest.
     (found,) = json.loads(capsys.readouterr().out)
     assert found["fix"]["applicability"] == "unsafe"
     assert found["fix"]["message"] == (
-        "Remove the import of `Variable`; assumes that nothing else takes `Variable` from this module "
+        "Remove the import of `Variable`; assumes that other files do without `Variable` from this module "
         "(`main.py` takes `Variable` from here)"
     )
 

@@ -20,8 +20,6 @@ np = pytest.importorskip("numpy")
 
 from torch import nn  # noqa: E402
 
-from torchlint.rules.data.aliasing import COMPUTING_ANEW  # noqa: E402
-
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 GRAD = r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead."
@@ -195,32 +193,3 @@ def test_a_gradient_requires_grad_only_where_the_graph_is_kept() -> None:
         p = live()
         (p * p).sum().backward(create_graph=create)
         assert p.grad.requires_grad == create
-
-
-def results(method: str) -> list[tuple[Any, Any]]:
-    """Return what a method, and the function of its name, make of tensors of several sorts, each beside its tensor."""
-    found = []
-    for dtype in (torch.float32, torch.int64, torch.bool):
-        for shape in ((2, 3, 3), (3, 3), (1, 1), (3,), (1,), ()):
-            like = torch.ones(shape, dtype=dtype)
-            places = torch.zeros(shape, dtype=torch.int64)
-            more = [(), (1,), (0,), (0, 1), (1, 1), (0, places), (0, torch.tensor([0])), (like > 0, 1), (like > 0,)]
-            for given in [*more, (like,), (like, 1.0), (like, like), (like.flatten()[:3],)]:
-                for owner in (torch.Tensor, torch):
-                    tensor = like.clone()
-                    try:
-                        found.append((tensor, getattr(owner, method)(tensor, *given)))
-                    except (TypeError, RuntimeError, IndexError):
-                        continue
-    return found
-
-
-@pytest.mark.parametrize("method", sorted(COMPUTING_ANEW))
-def test_what_computes_anew_gives_a_new_tensor_that_is_no_view(method: str) -> None:
-    found = results(method)
-    assert found
-    for tensor, made in found:
-        assert isinstance(made, torch.Tensor)
-        assert made is not tensor
-        assert made._base is None
-        assert not made.numel() or made.data_ptr() != tensor.data_ptr()

@@ -46,6 +46,36 @@ def test_the_only_statement_of_a_block_stays() -> None:
     assert "image = image.detach()" in fixed(before, "TNS401")
 
 
+def test_the_lines_of_a_call_close_up() -> None:
+    before = """\
+        import torch
+        from torch.autograd import Variable
+
+        weight = Variable(
+            torch.full(
+                (2, 3),
+                0.5,
+            ),
+            requires_grad=True,
+        )
+        total = 2 * Variable(
+            weight
+            + 1,
+        )
+        """
+    after = """\
+        import torch
+
+        weight = torch.full(
+                     (2, 3),
+                     0.5,
+                 ).requires_grad_(True)
+        total = 2 * (weight
+            + 1).detach()
+        """
+    assert fixed(before, "TNS401") == dedent(after)
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_an_import_goes_with_its_row(newline: str) -> None:
     before = newline.join(["import torch", "from torch.autograd import Variable", "", "x = torch.zeros(3)", ""])

@@ -44,6 +44,9 @@ class Knowledge(Protocol):
     def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
 
+    def definition(self, node: ast.Name) -> ast.AST | None:
+        """Return the one expression, argument or import of the file that gives a name its value; None for several."""
+
     def first_use(self, node: ast.expr) -> ast.AST | None:
         """Return where an expression's value goes first, by whatever name; None where that is not known."""
 

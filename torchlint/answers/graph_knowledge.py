@@ -29,7 +29,7 @@ from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.first_uses import first_use
 from torchlint.flow.forward_queries import ForwardQueries
-from torchlint.semantic.graph import FunctionGraph, Node
+from torchlint.semantic.graph import EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.shortening import one_line
@@ -72,6 +72,11 @@ def _noted(
             program.touched |= before
 
     return ask
+
+
+def _syntax(node: Node | None) -> ast.AST | None:
+    place: object = node.at if node is not None else None
+    return place if isinstance(place, ast.AST) else None
 
 
 @dataclass(frozen=True)
@@ -173,15 +178,14 @@ class GraphKnowledge(CheckedFile):
         """Whether the file imports torch, or all names of a file of the project that does."""
         oracles, file = self._graph
         lower(file.body)
-        waiting, seen = [file], {file}
+        waiting = [file]
         for each in waiting:
             if any(package in ("torch", "functorch") for package in each.packages):
                 return True
             for level, module in lower(each.body).file.stars:
                 base = oracles.program.base_of(each, level, module)
                 other = oracles.program.at(base) if base is not None else None
-                if other is not None and other not in seen:
-                    seen.add(other)
+                if other is not None and other not in waiting:
                     waiting.append(other)
         return super().works_with_torch
 
@@ -226,12 +230,21 @@ class GraphKnowledge(CheckedFile):
         return self.told(found, path) if found is not None else NOTHING
 
     @_noted
+    def definition(self, node: ast.Name) -> ast.AST | None:
+        """Return the one expression, argument or import of the file that gives a name its value; None for several."""
+        found = self._node(node)
+        while found is not None and found.op in (PI, INPLACE, GROW, GLOBAL):
+            bound = (
+                lower(found.fn.file.body).definitions.get(str(found.data), ()) if found.op == GLOBAL else found.ins[:1]
+            )
+            found = bound[0] if len(bound) == 1 else None
+        return _syntax(found) if found is not None and found.op not in (PHI, GAMMA, EITHER) else None
+
+    @_noted
     def first_use(self, node: ast.expr) -> ast.AST | None:
         """Return where an expression's value goes first, by whatever name; None where that is not known."""
         found = self._node(node)
-        used = first_use(found) if found is not None else None
-        place: object = used.at if used is not None else None
-        return place if isinstance(place, ast.AST) else None
+        return _syntax(first_use(found)) if found is not None else None
 
     @_noted
     def told(self, node: Node, path: Path) -> Value:
@@ -284,10 +297,8 @@ class GraphKnowledge(CheckedFile):
         """Return the grad modes in which an expression may be evaluated."""
         found = computed_at(node, self.index, self._node)
         evaluator = self._graph[0].strict if self._is_presuming else self._graph[0].claimed
-        if found is None:
-            return Mode.ON | Mode.OFF
         with evaluator.question():
-            return Mode(evaluator.mode(found, None))
+            return Mode(evaluator.mode(found, None)) if found is not None else Mode.ON | Mode.OFF
         return Mode.ON | Mode.OFF
 
     # ------------------------------------------------------------------ what becomes of a value
@@ -301,8 +312,8 @@ class GraphKnowledge(CheckedFile):
         return ForwardQueries(self._graph[0].strict)
 
     def _fact(self, found: FlowAnswer) -> FlowFact:
-        at = found.node.at if found.node is not None and found.node.fn.file is self._graph[1] else None
-        return FlowFact(found.answer, at if isinstance(at, ast.AST) else None, found.reason)
+        is_here = found.node is not None and found.node.fn.file is self._graph[1]
+        return FlowFact(found.answer, _syntax(found.node) if is_here else None, found.reason)
 
     def _is_taken(self, word: str) -> bool:
         return self.other_texts.takes(word) is not None
@@ -450,8 +461,7 @@ class GraphKnowledge(CheckedFile):
             for each, context in reasons.chain(strict, node, axis):
                 value = strict.value(each, (), context)
                 evidence = a.strongest(value.grad if axis == reasons.GRAD else value.device)
-                place: object = each.at
-                at, home = place if isinstance(place, ast.AST) else None, each.fn.file
+                at, home = _syntax(each), each.fn.file
                 if at is not None and home is not self._graph[1] and self.place is not None:
                     self._elsewhere[at] = self.path_from_here(home.path)
                 found = Reason(

@@ -117,18 +117,15 @@ def _grad(said: Abstract) -> Grad:
         return Grad(0)
     evidence = said.grad
     found = Grad.ATTACHED if evidence & a.ATTACHED else 0
-    if evidence & ~a.ATTACHED & ~a.SAFE:
-        found |= Grad.UNKNOWN
+    found |= Grad.UNKNOWN if evidence & ~a.ATTACHED & ~a.SAFE else 0
     return Grad(found | (Grad.DETACHED if evidence & a.SAFE else 0))
 
 
 def _device(said: Abstract) -> Device:
     is_text = said.must(a.STRING) and any(isinstance(each, ConstantRef) for each in said.references)
-    found, evidence = 0, place_of(said, None)[0] if is_text else said.device
-    if evidence & ON_ACCELERATOR:
-        found |= Device.ACCELERATOR
-    if evidence & ~ON_ACCELERATOR & ~a.SAFE:
-        found |= Device.UNKNOWN
+    evidence = place_of(said, None)[0] if is_text else said.device
+    found = Device.ACCELERATOR if evidence & ON_ACCELERATOR else 0
+    found |= Device.UNKNOWN if evidence & ~ON_ACCELERATOR & ~a.SAFE else 0
     return Device(found | (Device.HOST if evidence & a.SAFE else 0))
 
 

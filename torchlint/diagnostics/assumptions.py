@@ -195,7 +195,7 @@ NOT_TRACED = Assumption(
     "not-traced", "the code is not traced or scripted", "no file of the project traces or scripts code"
 )
 NAME_NOT_TAKEN = Assumption(
-    "name-not-imported-elsewhere", "nothing else takes `{}` from this module", "no file of the project takes it"
+    "name-not-imported-elsewhere", "other files do without `{}` from this module", "no file of the project takes it"
 )
 NO_OWN_METHOD = Assumption("no-own-method", "the method of `{}` is torch's own", "it is a tensor of torch")
 NO_GRADIENT_WANTED = Assumption(

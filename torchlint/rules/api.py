@@ -48,10 +48,8 @@ from torchlint.syntax.signatures import (
     first_parameter,
     handed_to,
     parameters,
-    plain_parameters,
     positional_parameters,
     unpacks,
-    written_argument,
 )
 from torchlint.texts import binders, bindings
 from torchlint.texts.bindings import SCOPES, Loop
@@ -267,6 +265,10 @@ class FileContext:
         """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
         return self._analysis.part(node, steps)
 
+    def definition(self, node: ast.Name) -> ast.AST | None:
+        """Return the one expression, argument or import of the file that gives a name its value; None for several."""
+        return self._analysis.definition(node)
+
     def first_use(self, node: ast.expr) -> ast.AST | None:
         """Return where an expression's value goes first, by whatever name; None where that is not known."""
         return self._analysis.first_use(node)
@@ -465,6 +467,6 @@ __all__ = [
     "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value", "any_element", "arguments_of",
     "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of", "first_parameter",
     "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves", "names_other_accelerators",
-    "one_line", "parameters", "plain_parameters", "positional_parameters", "remembered", "root_of_name",
-    "root_of_place", "seems_device", "semantic_children", "traces", "unpacks", "word_of", "written_argument",
+    "one_line", "parameters", "positional_parameters", "remembered", "root_of_name",
+    "root_of_place", "seems_device", "semantic_children", "traces", "unpacks", "word_of",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -146,12 +146,17 @@ def without_statement(statement: cst.BaseSmallStatement, context: FileContext) -
 
 def without(argument: cst.Arg, call: cst.Call, context: FileContext) -> Edit | None:
     """Make the edit; None where a comment would go with the argument."""
-    at = call.args.index(argument)
-    start, end = _start(argument, context), context.outer_span(argument.value)[1]
-    if at + 1 < len(call.args):
-        end = _start(call.args[at + 1], context)
+    return without_member(argument, call.args, context)
+
+
+def without_member(member: cst.CSTNode, members: Sequence[cst.CSTNode], context: FileContext) -> Edit | None:
+    """Take a member out of what commas part; None where a comment would go with it."""
+    at = next(index for index, each in enumerate(members) if each is member)
+    start, end = context.span(member)
+    if at + 1 < len(members):
+        end = context.span(members[at + 1])[0]
     elif at:
-        start = context.outer_span(call.args[at - 1].value)[1]
+        start = context.span(members[at - 1])[1]
     return None if "#" in context.source.slice(start, end) else Edit(start, end, "")
 
 
@@ -170,13 +175,6 @@ def does_nothing(node: cst.BaseExpression) -> bool:
         case cst.Subscript(value=inner, slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
             return does_nothing(inner) and does_nothing(key)
     return False
-
-
-def _start(argument: cst.Arg, context: FileContext) -> int:
-    if argument.star:
-        return context.outer_span(argument.value)[0] - len(argument.star)
-    first = argument.keyword or argument.value
-    return context.outer_span(first)[0]
 
 
 # ---------------------------------------------------------------------- what a method is put behind

@@ -7,7 +7,6 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, one_line
-from torchlint.rules.local_bindings import bindings_of, places_of
 
 
 # ---------------------------------------------------------------------- code in one line
@@ -60,27 +59,17 @@ def import_step(node: cst.BaseExpression, context: FileContext) -> str:
     place = context.python(node)
     while isinstance(place, ast.Attribute):
         place = place.value
-    if not isinstance(place, ast.Name):
-        return said
-    binding = {
-        each.lineno
-        for each in context.imports
-        for alias in each.names
-        if (alias.asname or alias.name.partition(".")[0]) == place.id
-    }
-    return f"{said} by its import, line {binding.pop()}" if len(binding) == 1 else said
+    bound = context.definition(place) if isinstance(place, ast.Name) else None
+    return f"{said} by its import, line {bound.lineno}" if isinstance(bound, ast.Import | ast.ImportFrom) else said
 
 
 def _origin(name: ast.Name, context: FileContext) -> str | None:
-    """Spell the one thing that binds a name; None where several do, or where that is not understood."""
-    places = places_of(name, context)
-    if len(places) != 1:
-        return None
-    if isinstance(places[0], ast.arg):
-        return f"the argument `{in_a_line(places[0])}`, line {places[0].lineno}"
-    bound = bindings_of(name, context)
-    if len(bound) != 1 or bound[0].is_augmented:
-        return None
-    code = in_a_line(bound[0].value)
-    said = f"an element of `{code}`" if bound[0].depth else f"`{name.id} = {code}`"
-    return f"{said}, line {places[0].lineno}"
+    """Spell the one thing that gives a name its value; None where several do, or where that is not understood."""
+    match bound := context.definition(name):
+        case ast.arg():
+            return f"the argument `{in_a_line(bound)}`, line {bound.lineno}"
+        case ast.expr() if not isinstance(bound, ast.Name):
+            above = context.parent(bound)
+            is_assigned = isinstance(above, ast.Assign) and above.value is bound
+            return f"`{in_a_line(above if is_assigned and above else bound)}`, line {bound.lineno}"
+    return None

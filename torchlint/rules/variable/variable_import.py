@@ -96,52 +96,46 @@ from pathlib import PurePath
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import NAME_NOT_TAKEN
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.repairs import without_statement
+from torchlint.rules.repairs import without_member, without_statement
 
+_HOMES = ("torch.autograd", "torch.autograd.variable")
 _KEPT = re.compile(r"#.*(?:\bnoqa\b[^#]*\bF401\b|\bdisable=[\w,-]*\bunused-import\b)", re.IGNORECASE)
 _ALL_KEPT = re.compile(r"^\s*#\s*(?:flake8|ruff)\s*:\s*noqa\b[^#\n]*\bF401\b", re.IGNORECASE | re.MULTILINE)
-_HOMES = frozenset({"torch.autograd", "torch.autograd.variable"})
 
 
 def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
     """Report ``Variable`` among the names that a statement imports from ``torch.autograd``."""
     if node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
         return
-    if not context.is_parsed or _dotted(node.module) not in _HOMES:
+    if not context.is_parsed or context.code(node.module) not in _HOMES:
         return
     for alias in node.names:
-        if alias.evaluated_name == "Variable" and not _is_for_others(alias, node, context):
-            bound = alias.evaluated_alias or "Variable"
-            if not _is_used(bound, context):
-                yield _draft(alias, bound, node, context)
+        bound = alias.evaluated_alias or "Variable"
+        if alias.evaluated_name != "Variable" or _is_for_others(alias, node, context) or _is_used(bound, context):
+            continue
+        why = f"no line of this file uses `{bound}`"
+        wanted = _said_in_comment(node, context) or context.other_texts.imports_from_here(bound)
+        if wanted:
+            message = f"`{bound}` is imported for other files alone: tensors need no wrapper since torch 0.4"
+            yield Draft(alias.name, message, Confidence.CERTAIN, (why, wanted))
+            continue
+        is_only = len(node.names) == 1
+        edit = without_statement(node, context) if is_only else without_member(alias, node.names, context)
+        doubt = "`__all__` may name it" if "__all__" in context.names_by_word() else context.other_texts.takes(bound)
+        fix = Fix("Remove the import of `Variable`", (edit,), (NAME_NOT_TAKEN.decided(doubt, bound),)) if edit else None
+        message = f"`{bound}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
+        yield Draft(alias.name, message, Confidence.CERTAIN, (why,), fix)
 
 
-def _draft(alias: cst.ImportAlias, bound: str, node: cst.ImportFrom, context: FileContext) -> Draft:
-    spelled = "Variable" if bound == "Variable" else f"Variable as {bound}"
-    name, why = cst.ensure_type(alias.name, cst.Name), f"no line of this file uses `{bound}`"
-    wanted = context.other_texts.imports_from_here(bound) or _said_in_comment(node, context)
-    if wanted is not None:
-        message = f"`{spelled}` is imported for other files alone: tensors need no wrapper since torch 0.4"
-        return Draft(name, message, Confidence.CERTAIN, (why, wanted))
-    message = f"`{spelled}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
-    return Draft(name, message, Confidence.CERTAIN, (why,), _removal(alias, node, context))
-
-
-# ---------------------------------------------------------------------- uses
 def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> bool:
     if alias.evaluated_alias == "Variable" or PurePath(context.source.path).name == "__init__.py":
         return True
     if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
         return True
-    body = context.tree.body
-    return any(map(_imports_all, body)) or all(map(_only_imports, body))
-
-
-def _imports_all(statement: ast.stmt) -> bool:
-    """Whether a statement is ``from m import *``: where that is the custom, this file may be imported so too."""
-    return isinstance(statement, ast.ImportFrom) and any(each.name == "*" for each in statement.names)
+    takes_all = any(each.names[0].name == "*" for each in context.nodes(ast.ImportFrom))
+    return takes_all or all(map(_only_imports, context.tree.body))
 
 
 def _only_imports(statement: ast.stmt) -> bool:
@@ -156,79 +150,26 @@ def _only_imports(statement: ast.stmt) -> bool:
 
 
 def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
-    """``# noqa: F401`` beside an import says that it is there for others."""
+    """``# noqa: F401`` beside an import, or above all, says that it is there for others."""
     first, last = (context.source.position(at)[0] for at in context.span(node))
-    if any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1)):
-        return "a comment says that it is there for others"
-    if _ALL_KEPT.search(context.source.text):
-        return "a comment says that unused imports are there for others"
-    return None
-
-
-def _doubt(name: str, context: FileContext) -> str | None:
-    """Return who may take a name that nothing in the file uses; None where nobody does."""
-    if "__all__" in context.names_by_word():
-        return "`__all__` may be put together at run time"
-    return context.other_texts.takes(name)
+    is_kept = any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1))
+    is_kept = is_kept or _ALL_KEPT.search(context.source.text) is not None
+    return "a comment says that it is there for others" if is_kept else None
 
 
 def _is_used(name: str, context: FileContext) -> bool:
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    for node in context.within(context.tree):
-        match node:
-            case ast.Name(id=found) if found == name:
-                return True
-            case ast.Global(names=names) | ast.Nonlocal(names=names) if name in names:
-                return True
-            case ast.Constant(value=str(text)) if name in text and _says(node, text, word, context):
-                return True
-    if any(word.search(comment) for comment in re.findall(r"#\s*type:(.*)", context.source.text)):
+    """Whether a name is spelled in code, or in what may be code: a type comment, a doctest, a string, a magic."""
+    word = re.compile(rf"\b{name}\b")
+    if name in context.names_by_word() or word.search(context.source.unread):
         return True
-    return word.search(context.source.unread) is not None
-
-
-def _says(node: ast.Constant, text: str, word: re.Pattern[str], context: FileContext) -> bool:
-    """Whether a string is a use: a doctest with the name, or any string with it that is no docstring."""
-    if any(word.search(line) for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))):
+    if re.search(rf"#\s*type:.*\b{name}\b", context.source.text):
         return True
-    return word.search(text) is not None and not isinstance(context.parent(node), ast.Expr)
-
-
-# ---------------------------------------------------------------------- edits
-def _removal(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> Fix | None:
-    assert not isinstance(node.names, cst.ImportStar)
-    edit = _one_name(alias, node.names, context) if len(node.names) > 1 else without_statement(node, context)
-    if edit is None:
-        return None
-    name = alias.evaluated_alias or "Variable"
-    kept = NAME_NOT_TAKEN.decided(_doubt(name, context), name)
-    return Fix("Remove the import of `Variable`", (edit,), (kept,))
-
-
-def _one_name(alias: cst.ImportAlias, names: object, context: FileContext) -> Edit | None:
-    assert isinstance(names, tuple | list)
-    at = names.index(alias)
-    start, end = _alias_span(alias, context)
-    if at + 1 < len(names):
-        end = _alias_span(names[at + 1], context)[0]
-    else:
-        start = _alias_span(names[at - 1], context)[1]
-    return Edit(start, end, "") if "#" not in context.source.slice(start, end) else None
-
-
-def _alias_span(alias: cst.ImportAlias, context: FileContext) -> tuple[int, int]:
-    start = context.outer_span(alias.name)[0]
-    last = alias.asname.name if alias.asname else alias.name
-    return start, context.outer_span(last)[1]
-
-
-def _dotted(node: cst.BaseExpression) -> str:
-    match node:
-        case cst.Attribute(value=value, attr=cst.Name(value=word)):
-            return f"{_dotted(value)}.{word}"
-        case cst.Name(value=word):
-            return word
-    return ""
+    for node in context.nodes(ast.Constant):
+        if isinstance(node.value, str) and word.search(node.value):
+            is_docstring = isinstance(context.parent(node), ast.Expr)
+            if not is_docstring or re.search(rf"^\s*(?:>>>|\.\.\.).*\b{name}\b", node.value, re.MULTILINE):
+                return True
+    return False
 
 
 RULE = Rule(

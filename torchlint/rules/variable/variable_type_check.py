@@ -12,7 +12,6 @@ No object is a `Variable`: the class is an empty shell whose metaclass answers f
 |---|---|---|
 | `isinstance(x, Variable)` | `True` for every tensor | **`False`**: the branch flips in silence |
 | `type(x) is Variable`, `type(x) == Variable` | always `False`, also for `x = Variable(...)` | `False` |
-| `issubclass(torch.Tensor, Variable)` | `False` | `False` |
 
 Code that once told Variables from tensors by it, such as `h.detach() if type(h) == Variable else ...`, takes the
 wrong branch today.
@@ -71,10 +70,7 @@ out by another file's `import *`.
 A tuple or `Union` that names `torch.Tensor` already loses the second name.
 
 For a comparison with `type(x)` the fix is shown only: it would turn an answer that is always "no" into the one that
-was meant. `issubclass` is reported without a fix.
-
-A test is repaired safely only where its file traces, scripts and compiles nothing: there the answer changes from
-`False` to `True`.
+was meant.
 
 ## References
 
@@ -85,7 +81,6 @@ A test is repaired safely only where its file traces, scripts and compiles nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 
 import libcst as cst
 
@@ -94,43 +89,29 @@ from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import not_traced
-from torchlint.rules.repairs import torch_name
+from torchlint.rules.repairs import torch_name, without_member
 from torchlint.rules.variable.variable_calls import last_name, names_variable
 from torchlint.rules.wording import brief_or, import_step
 
-_CHECKS = frozenset({"assertIsInstance", "assertNotIsInstance"})
-"""Methods of a test case that ask what ``isinstance`` asks."""
 _NEGATIVE = (cst.NotEqual, cst.IsNot, cst.NotIn)
-
-
-class _Role(Enum):
-    CHECK = "check"
-    SUBCLASS = "subclass"
-    ANNOTATION = "annotation"
 
 
 def check_name(node: cst.Name | cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report ``Variable`` where it stands for a type: in ``isinstance`` or an annotation."""
     if isinstance(context.parent(node), cst.Attribute) or call_of(node, context) is not None:
         return
-    role, outermost = _role(node, context)
+    role = _role(node, context)
     if role is None or not names_variable(node, context):
         return
-    if role is _Role.SUBCLASS:
-        message = "`issubclass(..., Variable)` is `False` for `torch.Tensor` itself: compare with `torch.Tensor`"
-        yield Draft(
-            last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), severity=Severity.WARNING
-        )
-        return
-    code = brief_or("isinstance(..., Variable)", outermost, context)
-    if role is _Role.CHECK:
-        message = f"`{code}` asks for any tensor, and is `False` under `torch.compile`: say `torch.Tensor`"
+    fix, why = _replacement(node, context), [import_step(node, context)]
+    if isinstance(role, cst.Annotation):
+        message = "no object is a `Variable` since torch 0.4: annotate with `torch.Tensor`"
     else:
-        message = "no object is a `Variable`: annotate with `torch.Tensor`"
-    fix = _replacement(node, context)
-    if fix is not None and role is _Role.CHECK:
-        fix = fix.assuming(not_traced(context, "the answer is another one there"))
-    yield Draft(last_name(node), message, Confidence.CERTAIN, (import_step(node, context),), fix)
+        code = brief_or("isinstance(..., Variable)", role, context)
+        message = f"`{code}` holds for every tensor since torch 0.4: ask for `torch.Tensor`"
+        why.append("under `torch.compile` it holds for none")
+        fix = fix and fix.assuming(not_traced(context, "the answer is another one there"))
+    yield Draft(last_name(node), message, Confidence.CERTAIN, tuple(why), fix)
 
 
 def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Draft]:
@@ -139,46 +120,35 @@ def check_comparison(node: cst.Comparison, context: FileContext) -> Iterator[Dra
         return
     target = node.comparisons[0]
     for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
-        if not _is_type_call(one) or not names_variable(other, context):
-            continue
-        answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
-        code = brief_or("type(...) == Variable", node, context)
-        message = f"`{code}` is always `{answer}`: no object is a `Variable`; ask `isinstance(..., torch.Tensor)`"
-        fix = _meant(node, cst.ensure_type(one, cst.Call), target.operator, context)
-        yield Draft(
-            last_name(other), message, Confidence.CERTAIN, (import_step(other, context),), fix, Severity.WARNING
-        )
+        match one:
+            case cst.Call(func=cst.Name(value="type"), args=[asked]) if names_variable(other, context):
+                answer = "True" if isinstance(target.operator, _NEGATIVE) else "False"
+                code = brief_or("type(...) == Variable", node, context)
+                message = f"`{code}` is always `{answer}`, no object is a `Variable`: use `isinstance`"
+                why, fix = (import_step(other, context),), _meant(node, asked, target.operator, context)
+                yield Draft(last_name(other), message, Confidence.CERTAIN, why, fix, Severity.WARNING)
 
 
-def _role(node: cst.BaseExpression, context: FileContext) -> tuple[_Role | None, cst.CSTNode]:
-    """Tell what a type's name is there for: climb out of tuples and their sums, ``Union[...]`` and ``A | B``."""
+def _role(node: cst.BaseExpression, context: FileContext) -> cst.Annotation | cst.Call | None:
+    """Return the annotation or ``isinstance`` that names a type, also in a tuple, a sum of tuples, or ``A | B``."""
     below: cst.CSTNode = node
-    is_element = False
+    is_member = False
     for above in context.ancestors(node):
         match above:
-            case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.Arg():
-                below = above
-            case cst.BinaryOperation(operator=cst.BitOr() | cst.Add()):
-                below = above
-            case cst.Subscript() if above.value is not below:
-                is_element |= not _spells_union(above.value)
-                below = above
             case cst.Annotation():
-                return _Role.ANNOTATION, above
-            case cst.Call(func=function, args=[_, second, *_]) if second is below and not is_element:
-                return _asked_by(function, context), above
+                return above
+            case cst.Call(func=cst.Name(value="isinstance") as asking, args=[_, second, *_]):
+                is_type = second is below and not is_member
+                return above if is_type and context.names(asking) == {"builtins.isinstance"} else None
+            case cst.Subscript() if above.value is not below:
+                is_member |= not _is_union(above)
+            case cst.BinaryOperation(operator=cst.BitOr() | cst.Add()):
+                pass
+            case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.Arg():
+                pass
             case _:
-                break
-    return None, node
-
-
-def _asked_by(function: cst.BaseExpression, context: FileContext) -> _Role | None:
-    """Tell what a function asks of the types that it is given second: Python's own, or a test case's."""
-    match function:
-        case cst.Name(value="isinstance" | "issubclass" as word) if context.names(function) == {f"builtins.{word}"}:
-            return _Role.CHECK if word == "isinstance" else _Role.SUBCLASS
-        case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=word)) if word in _CHECKS:
-            return _Role.CHECK
+                return None
+        below = above
     return None
 
 
@@ -194,47 +164,33 @@ def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
     """``isinstance(x, (Variable, torch.Tensor))`` and ``Union[Variable, torch.Tensor]`` lose one name."""
-    element = context.parent(node)
-    element = context.parent(element) if isinstance(element, cst.Index) else element
-    match context.parent(element) if element is not None else None:
-        case cst.Tuple(elements=members) as whole if isinstance(context.parent(whole), cst.Arg):
+    above: list[cst.CSTNode] = list(context.ancestors(node))
+    match above:
+        case [cst.Element() as own, cst.Tuple(elements=members), cst.Arg(), *_]:
             pass
-        case cst.Subscript(value=union, slice=members) if _spells_union(union):
+        case [cst.Index(), cst.SubscriptElement() as own, cst.Subscript(slice=members) as whole, *_] if _is_union(
+            whole
+        ):
             pass
         case _:
             return None
-    at = next(index for index, each in enumerate(members) if each is element)
-    if not any(context.code(each).rstrip(", ") == "torch.Tensor" for each in members) or len(members) == 1:
-        return None
-    start, end = context.span(node)
-    return Edit(context.span(members[at - 1])[1], end, "") if at else Edit(start, context.span(members[1])[0], "")
+    is_named = any(context.code(each) == "torch.Tensor" for each in members)
+    return without_member(own, members, context) if is_named else None
 
 
-def _spells_union(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name | cst.Attribute) and last_name(node).value == "Union"
+def _is_union(node: cst.Subscript) -> bool:
+    return isinstance(node.value, cst.Name | cst.Attribute) and last_name(node.value).value == "Union"
 
 
-def _is_type_call(node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Name)
-        and node.func.value == "type"
-        and len(node.args) == 1
-    )
-
-
-def _meant(node: cst.Comparison, asked: cst.Call, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:
+def _meant(node: cst.Comparison, asked: cst.Arg, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:
     found = torch_name(context, "Tensor", node)
     if found is None or "#" in context.code(node):
         return None
     spelled, imports = found
     negated = "not " if isinstance(operator, _NEGATIVE) else ""
-    text = f"{negated}isinstance({context.code_with_parentheses(asked.args[0].value)}, {spelled})"
-    return Fix(
-        "Ask whether it is a tensor",
-        (context.replace(node, text), *imports),
-        (AUTHOR_MEANT_THIS.open(doubt="the comparison never holds"),),
-    )
+    text = f"{negated}isinstance({context.code_with_parentheses(asked.value)}, {spelled})"
+    meant = AUTHOR_MEANT_THIS.open(doubt="the comparison never holds")
+    return Fix("Use `isinstance` with `torch.Tensor`", (context.replace(node, text), *imports), (meant,))
 
 
 RULE = Rule(

@@ -67,10 +67,10 @@ def evaluate(net, x: torch.Tensor):
 
 To drop the argument changes nothing but the warning. That alone is the fix, and safe, where the function trains (it
 calls `backward`, `step` or `zero_grad`), where grad mode is off anyway, and for `volatile=False`. A function that
-only evaluates (it calls `eval`, or says so by its name) gets `@torch.no_grad()` too. That fix is unsafe, because what
-the function returns no longer has a graph. Elsewhere the forward pass is out of sight: the fix drops the argument,
-and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the evaluation of the
-argument may do something: `volatile=flags.pop()`.
+calls `eval`, or hands the tensor right on to a call, and does not train, gets `@torch.no_grad()` too. That fix is
+unsafe, because what the function returns no longer has a graph. Elsewhere the forward pass is out of sight: the fix
+drops the argument, and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the
+evaluation of the argument may do something: `volatile=flags.pop()`.
 
 ## References
 
@@ -81,33 +81,48 @@ argument may do something: `volatile=flags.pop()`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED, Decision
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRAPH_NEEDED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import FUNCTIONS, Draft, FileContext, Mode, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.repairs import does_nothing, is_literal, torch_name, without
-from torchlint.rules.variable.variable_calls import VariableCall, variable_call
+from torchlint.rules.variable.variable_calls import variable_call
 from torchlint.rules.wording import brief_or, import_step, tensor_step
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
-_EVALUATES = re.compile(
-    r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|predict|infer|inference)(?:_|\d|$)|^test$|_test$"
-)
+_ASKED = "`volatile` asked for an evaluation without a graph"
 
 
 def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call of ``Variable`` that is given ``volatile``."""
     wrapper = variable_call(node, context)
-    if wrapper is None or wrapper.volatile is None:
+    if wrapper is None or (volatile := wrapper.volatile) is None:
         return
-    code = brief_or("volatile", wrapper.volatile, context)
-    effect, fix = _judged(wrapper, wrapper.volatile, context)
-    message = f"`{code}` is ignored since torch 0.4: {effect}"
-    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix)
+    calls, advice = _methods_called(node, context), "drop it"
+    meant = AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True)
+    if is_literal(volatile, "False") or context.mode(node) == Mode.OFF:
+        meant = AUTHOR_MEANT_THIS.proven("the flag says no, or grad mode is off already")
+    elif calls & _TRAINS:
+        meant = AUTHOR_MEANT_THIS.proven("the code trains")
+        advice = "drop it, and put evaluation under `torch.no_grad()`"
+    elif is_literal(volatile, "True"):
+        advice = "drop it, and put the forward pass under `torch.no_grad()`"
+    else:
+        advice = "drop it, and put the forward pass under `torch.set_grad_enabled(...)`"
+    dropped = without(volatile, node, context) if does_nothing(volatile.value) else None
+    fix = Fix("Drop `volatile`", (dropped,), (meant,)) if dropped is not None else None
+    has_forward_pass = "eval" in calls or isinstance(context.parent(node), cst.Arg)
+    if dropped is not None and not meant.is_proven and is_literal(volatile, "True") and has_forward_pass:
+        decoration = _decoration(node, context)
+        if decoration is not None:
+            advice = "drop it, and put this function under `torch.no_grad()`"
+            title = "Drop `volatile` and evaluate under `torch.no_grad()`"
+            fix = Fix(title, (dropped, *decoration), (NO_GRAPH_NEEDED.open(),))
+    message = f"`{brief_or('volatile', volatile, context)}` is ignored since torch 0.4: {advice}"
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(node.func, context),), fix)
 
 
 def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -116,55 +131,24 @@ def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft
         return
     code = brief_or("volatile", node, context)
     if isinstance(context.parent(node), cst.AssignTarget):
-        message = f"assigning `{code}` does nothing since torch 0.4: use `torch.no_grad()` round the forward pass"
+        message = f"assigning `{code}` does nothing since torch 0.4: put the forward pass under `torch.no_grad()`"
     else:
         message = f"`{code}` is always `False` since torch 0.4: ask `requires_grad` or `torch.is_grad_enabled()`"
     yield Draft(node.attr, message, Confidence.CERTAIN, (tensor_step(node.value, context),))
 
 
-_IDLE = "the flag says no, or grad mode is off already"
-_ASKED = "`volatile` asked for an evaluation without a graph"
-
-
-def _judged(wrapper: VariableCall, volatile: cst.Arg, context: FileContext) -> tuple[str, Fix | None]:
-    if is_literal(volatile, "False") or context.mode(wrapper.call) == Mode.OFF:
-        return "drop it", _dropping(wrapper, volatile, AUTHOR_MEANT_THIS.proven(_IDLE), context)
-    function = next((each for each in context.ancestors(wrapper.call) if isinstance(each, cst.FunctionDef)), None)
-    calls = _methods_called(function, context)
-    if calls & _TRAINS:
-        trains = AUTHOR_MEANT_THIS.proven("the code trains")
-        return "drop it, and put evaluation under `torch.no_grad()`", _dropping(wrapper, volatile, trains, context)
-    fix = _dropping(wrapper, volatile, AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True), context)
-    if not is_literal(volatile, "True"):
-        return "use `torch.set_grad_enabled(...)` round the forward pass", fix
-    evaluates = function is not None and ("eval" in calls or _EVALUATES.search(function.name.value) is not None)
-    decorated = evaluates and function is not None and not function.asynchronous
-    decoration = _decoration(function, context) if decorated and function is not None else None
-    if fix is None or decoration is None:
-        return "use `torch.no_grad()` round the forward pass", fix
-    title, edits = "Drop `volatile` and evaluate under `torch.no_grad()`", (*fix.edits, *decoration)
-    fix = Fix(title, edits, (NO_GRAPH_NEEDED.open(),))
-    return "this function builds graphs that nobody needs: put it under `torch.no_grad()`", fix
-
-
-def _dropping(wrapper: VariableCall, volatile: cst.Arg, meant: Decision, context: FileContext) -> Fix | None:
-    """Drop the argument; None where something would go with it."""
-    dropped = without(volatile, wrapper.call, context) if does_nothing(volatile.value) else None
-    return Fix("Drop `volatile`", (dropped,), (meant,)) if dropped is not None else None
-
-
-def _methods_called(within: cst.FunctionDef | None, context: FileContext) -> set[str]:
-    """Return the methods called in a function, or in the whole file for a call outside functions."""
-    row = context.row(within.name) if within is not None else None
-    found = (each for kind in FUNCTIONS for each in context.nodes(kind) if each.lineno == row)
-    calls = context.inside(next(found, context.tree), ast.Call)
+def _methods_called(call: cst.Call, context: FileContext) -> set[str]:
+    """Return the methods called in the function around a call, or in the whole file for one outside functions."""
+    place = context.python(call)
+    function = context.function_around(place) if place is not None else None
+    calls = context.inside(function or context.tree, ast.Call)
     return {each.func.attr for each in calls if isinstance(each.func, ast.Attribute)}
 
 
-def _decoration(function: cst.FunctionDef, context: FileContext) -> tuple[Edit, ...] | None:
-    """``@torch.no_grad()`` right above ``def``, below all other decorators."""
-    found = torch_name(context, "no_grad", function)
-    if found is None:
+def _decoration(call: cst.Call, context: FileContext) -> tuple[Edit, ...] | None:
+    """``@torch.no_grad()`` right above ``def``, below all other decorators; a coroutine runs beside others."""
+    function = next((each for each in context.ancestors(call) if isinstance(each, cst.FunctionDef)), None)
+    if function is None or function.asynchronous or (found := torch_name(context, "no_grad", function)) is None:
         return None
     spelled, imports = found
     start = context.span(function)[0]

@@ -87,7 +87,7 @@ of a function nothing is known but what all of its calls in sight hand over; an 
 In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
 pass `Variable(x)`.
 
-No fix where a comment would be lost, and for `name=`.
+No fix where a comment stands between the parentheses of the call, and for `name=`.
 
 `Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
 has a class below `Tensor`, calls `as_subclass`, or imports a library that hands out such objects (MONAI, fastai 2,
@@ -108,26 +108,23 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import TENSOR_MAKERS, Draft, FileContext, Grad, Kind, Rule, Triggers, Value, any_element
+from torchlint.diagnostics.model import Confidence, Fix, Severity
+from torchlint.rules.api import TENSOR_MAKERS, Draft, Dtype, FileContext, Kind, Rule, Triggers, any_element
 from torchlint.rules.constructors.legacy_types import kept_below
-from torchlint.rules.data.aliasing import held_alone
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.local_bindings import are_of_torch
+from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import (
     detach_not_traced,
     error_not_expected,
     is_detached,
-    is_proven,
     is_tensor_if_taken,
     of_no_subclass,
 )
 from torchlint.rules.repairs import does_nothing, is_literal
 from torchlint.rules.variable.unwrapping import unwrap
-from torchlint.rules.variable.variable_calls import VariableCall, variable_call
+from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, variable_call
 from torchlint.rules.wording import brief, brief_or, import_step
 
-_NO_TENSOR = "`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
 
@@ -137,142 +134,124 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     wrapper = variable_call(node, context)
     if wrapper is None or wrapper.volatile is not None:
         return
-    message, fix = _judged(wrapper, context)
-    if fix and wrapper.data is not None:
-        fix = fix.assuming(of_no_subclass(wrapper.data.value, context))
-    refused = wrapper.data is not None and wrapper.plain and context.value(wrapper.data.value).must(_REFUSED)
-    fix = fix and fix.assuming(*kept_below(wrapper.call.func, context))
-    severity = Severity.ERROR if refused else Severity.LEGACY
-    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(wrapper.call.func, context),), fix, severity)
-
-
-def _judged(wrapper: VariableCall, context: FileContext) -> tuple[str, Fix | None]:
-    code = brief_or("Variable(...)", wrapper.call, context)
+    code, severity, fix = brief_or("Variable(...)", node, context), Severity.LEGACY, None
     if wrapper.data is None or not wrapper.plain:
-        return f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly", None
-    value = context.value(wrapper.data.value)
-    if value.must(_REFUSED):
+        message = f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly"
+    elif (value := context.value(wrapper.data.value)).must(_REFUSED):
         what = next((word for kind, word in _NEVER.items() if value.may(kind)), "something else")
-        return _NO_TENSOR.format(code=code, what=what), None
-    if wrapper.requires_grad is None or is_literal(wrapper.requires_grad, "False"):
-        return _without_gradient(wrapper, wrapper.data, value, code, context)
-    return _with_gradient(wrapper, wrapper.data, code, context)
+        message = f"`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
+        severity = Severity.ERROR
+    else:
+        message, fix = _unwrapped(wrapper, wrapper.data, code, context)
+    yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(node.func, context),), fix, severity)
 
 
-def _without_gradient(
-    wrapper: VariableCall, data: cst.Arg, value: Value, code: str, context: FileContext
-) -> tuple[str, Fix | None]:
-    inner = f"`{brief_or('x', data.value, context)}`"
-    inner = "the tensor" if inner == "`x`" and context.code(data.value) != "x" else inner
-    if _is_new_and_detached(data.value, context):
-        carried = NO_GRADIENT_CARRIED.proven(of=brief(data.value, context))
-        return (
-            f"`{code}` adds nothing to a tensor since torch 0.4: use {inner} as it is",
-            _fix("Use the tensor without `Variable`", unwrap(wrapper.call, data, "", context), carried),
-        )
-    fix_or_none = _detaching(wrapper, data, context)
-    if value.grad & Grad.ATTACHED and value.may_require_grad:
-        return (
-            f"`{code}` cuts {inner} off from its graph: write `.detach()` if you mean it, else drop it",
-            fix_or_none,
-        )
-    return f"`{code}` means `.detach()` since torch 0.4: say so, or use {inner} as it is", fix_or_none
-
-
-def _with_gradient(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
-    flag = wrapper.requires_grad
-    assert flag is not None
-    written = context.code_with_parentheses(flag.value)
+def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
+    """Say what a call means today, and write that; nothing is detached twice."""
+    flag = None if is_literal(wrapper.requires_grad, "False") else wrapper.requires_grad
+    short = brief_or("", data.value, context)
+    tensor = f"`{short}`" if short else "the tensor"
+    title, behind = "Use the tensor without `Variable`", ""
     if is_detached_behind(wrapper.call, context, with_data=True):
-        message = f"`{code}` is detached right behind: use the tensor as it is"
-        is_dropped = _is_bool(flag, context) and does_nothing(flag.value)
-        return message, _detaching(wrapper, data, context) if is_dropped else None
-    alone = _is_new_and_detached(data.value, context)
-    cut = "" if alone or is_detaching(data.value, context) else ".detach()"
-    behind = f"{cut}.requires_grad_({written})"
-    is_flag = FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written)
-    edits = unwrap(wrapper.call, data, behind, context) if "\n" not in written else None
-    shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
-    message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
-    not_traced = (detach_not_traced(wrapper.call, context),) if cut else ()
-    fix = _fix(f"Replace `Variable` by `{shown}`", edits, is_flag, *not_traced)
-    return message, _for_tensors(fix, data, context, needs_proof=not cut and not alone)
-
-
-def _fix(title: str, edits: tuple[Edit, ...] | None, *assumed: Decision) -> Fix | None:
-    return Fix(title, edits, assumed) if edits else None
-
-
-def _detaching(wrapper: VariableCall, data: cst.Arg, context: FileContext) -> Fix | None:
-    """Write ``.detach()`` once: not where the chain that it would stand in detaches already."""
-    if is_detached_behind(wrapper.call, context, with_data=True):
-        edits = unwrap(wrapper.call, data, "", context)
-        fix = _fix("Use the tensor without `Variable`: it is detached right behind", edits)
-        return _for_tensors(fix, data, context)
-    if is_detaching(data.value, context):
-        edits = unwrap(wrapper.call, data, "", context)
-        fix = _fix("Use the tensor without `Variable`", edits)
-        return _for_tensors(fix, data, context, needs_proof=True)
-    edits = unwrap(wrapper.call, data, ".detach()", context)
-    fix = _fix("Replace `Variable(x)` by `x.detach()`", edits, detach_not_traced(wrapper.call, context))
-    return _for_tensors(fix, data, context)
-
-
-def _for_tensors(fix: Fix | None, data: cst.Arg, context: FileContext, needs_proof: bool = False) -> Fix | None:
-    """``Variable`` takes tensors and `None`, of which it makes an empty tensor, and raises for all else."""
-    if fix is None:
-        return None
+        message = f"`{code}` is detached right behind: use {tensor} as it is"
+        if flag is not None and not (_is_bool(flag, context) and does_nothing(flag.value)):
+            return message, None
+        flag, assumed = None, []
+    elif is_detaching(data.value, context):
+        message = f"`{code}` detaches what is detached already: use {tensor} as it is"
+        assumed = [_carries_no_gradient(data.value, context)]
+    elif _is_new_and_detached(data.value, context):
+        message = f"`{code}` adds nothing to a tensor since torch 0.4: use {tensor} as it is"
+        assumed = [_carries_no_gradient(data.value, context)]
+    else:
+        message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
+        title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
+        assumed = [detach_not_traced(wrapper.call, context)]
+    if flag is not None:
+        written = context.code_with_parentheses(flag.value)
+        behind += f".requires_grad_({written})"
+        shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
+        message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
+        title = f"Replace `Variable` by `{shown}`"
+        assumed.append(FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written))
+    edits = unwrap(wrapper.call, data, behind, context)
+    if edits is None:
+        return message, None
     if not context.value(data.value).is_tensor:
-        fix = fix.assuming(error_not_expected(data, context))
-    if needs_proof:
-        fix = fix.assuming(NO_GRADIENT_CARRIED.open(brief(data.value, context)))
-    return fix.assuming(is_tensor_if_taken(data.value, context))
-
-
-def _is_new_and_detached(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tensor is made on the spot and does not require grad, of nothing that others may have written into."""
-    found = context.python(node)
-    if not isinstance(found, ast.expr) or not is_detached(found, context) or not held_alone(found, context):
-        return False
-    if isinstance(found, ast.Attribute):
-        return is_detaching(node, context) and is_proven(found.value, context)  # its `.data` never requires grad
-    calls = (each for each in context.inside(found, ast.Call) if context.value(each).may(Kind.TENSOR))
-    if not all(_is_of_torch(each, context) for each in calls):
-        return False  # its function may keep what it gives
-    parts: list[ast.Name | ast.Attribute] = context.inside(found, ast.Name, ast.Attribute)
-    return not any(_may_be_live(each, context) for each in parts)
-
-
-def _is_of_torch(call: ast.Call, context: FileContext) -> bool:
-    is_method = isinstance(call.func, ast.Attribute) and context.value(call.func.value).is_tensor
-    return is_method or are_of_torch(context.names(call.func))
-
-
-def _may_be_live(part: ast.Name | ast.Attribute, context: FileContext) -> bool:
-    """Whether others may have written a live value into a tensor, or into what holds one: not into a new one's size."""
-    known, above = context.value(part), context.parent(part)
-    if not known.may(Kind.TENSOR):
-        return known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
-    if isinstance(above, ast.Attribute):
-        return above.attr not in ("data", "detach") and context.value(above).may(Kind.TENSOR)
-    call = context.parent(above) if isinstance(above, ast.Tuple | ast.List | ast.Starred) else above
-    return not isinstance(call, ast.Call) or (
-        context.value(call).may(Kind.TENSOR) and not _makes_tensors(call, context)
-    )
-
-
-def _makes_tensors(call: ast.Call, context: FileContext) -> bool:
-    names = context.value(call.func).names
-    return bool(names) and all(each in TENSOR_MAKERS or each.endswith(("Tensor", "Variable")) for each in names)
+        assumed.append(error_not_expected(data, context))
+    assumed += is_tensor_if_taken(data.value, context), of_no_subclass(data.value, context)
+    return message, Fix(title, edits, (*assumed, *kept_below(wrapper.call.func, context)))
 
 
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     if isinstance(flag.value, cst.UnaryOperation) and isinstance(flag.value.operator, cst.Not):
         return True
-    if is_literal(flag, "True"):
-        return True
     known = context.value(flag.value)
     return isinstance(known.const, bool) and not known.claimed
+
+
+def _carries_no_gradient(node: cst.BaseExpression, context: FileContext) -> Decision:
+    found = context.python(node)
+    proven = isinstance(found, ast.expr) and is_detached(found, context)
+    return NO_GRADIENT_CARRIED.decided(None if proven else "", brief(node, context))
+
+
+# ---------------------------------------------------------------------- what is new, and has no graph
+# No query tells yet whether a tensor object is new: most wrappers are put round what is made on the spot, and a
+# `.detach()` behind each of those would be noise.
+_KNOWN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+"""What others may know as well; of calls those of the project, which may keep what they give."""
+_MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
+"""What gives a new tensor without a graph, whatever it is given."""
+
+
+def _is_new_and_detached(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether torch makes a tensor on the spot that does not require grad, of nothing that may have a graph by now."""
+    found = context.python(node)
+    if not isinstance(found, ast.expr) or not is_detached(found, context):
+        return False
+    parts = [each for each in context.within(found) if isinstance(each, _KNOWN) and not _is_of_torch(each, context)]
+    return not any(_may_come_out(each, found, context) for each in parts)
+
+
+def _is_of_torch(node: ast.expr, context: FileContext) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    names = context.names(node.func)
+    is_method = isinstance(node.func, ast.Attribute) and context.value(node.func.value).is_tensor
+    return is_method or (bool(names) and all(each.startswith("torch.") for each in names))
+
+
+def _may_come_out(part: ast.expr, whole: ast.expr, context: FileContext) -> bool:
+    """Whether an expression may give a tensor that others know, or what they may have written into it."""
+    at: ast.AST | None = part
+    while at is not None:
+        if isinstance(at, ast.expr) and (_makes_anew(at, context) or _holds_no_tensor(at, context)):
+            return False
+        if at is whole:
+            break
+        above = context.parent(at)
+        at = (call_of(above, context) if isinstance(above, ast.Attribute) else None) or above
+    return True
+
+
+def _holds_no_tensor(node: ast.expr, context: FileContext) -> bool:
+    known = context.value(node)
+    return known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR))
+
+
+def _makes_anew(call: ast.expr, context: FileContext) -> bool:
+    """Whether a call makes a tensor of values or sizes, whatever it is given: legacy types may take over a tensor."""
+    if not isinstance(call, ast.Call) or any(each.arg in (None, "out") for each in call.keywords):
+        return False
+    is_plain = len(call.args) > 1 and not any(isinstance(each, ast.Starred) for each in call.args)
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if word in _MAKERS or (word == "new" and is_plain):
+        return True
+    names = context.names(call.func)
+    if names and all(each.endswith("Tensor") and each.rpartition(".")[0] in ("torch", "torch.cuda") for each in names):
+        return is_plain or not context.value(call).dtype & Dtype.FLOATING
+    return bool(names) and names <= _MAKERS
 
 
 RULE = Rule(
