@@ -106,12 +106,12 @@ _WITHOUT_FLOAT: Final = frozenset("trunc prod comb perm gcd lcm factorial isqrt 
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
 _REAL: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
 _CONVERSION: Final = re.compile(r"%[#0\- +]*\d*(?:\.\d*)?[hlL]?(.)", re.DOTALL)
-_BACKWARD: Final = re.compile(rb"\bbackward\b|\bmanual_backward\b")
+_BACKWARD: Final = frozenset({"backward", "manual_backward"})
 _FIRST: Final = frozenset({0})
 _DIFFERENTIATED: Final = FlowSpecification(
     sinks=(
-        NodePattern(methods=frozenset({"backward"}), at=RECEIVES | _FIRST),
-        NodePattern(methods=frozenset({"manual_backward"}), at=_FIRST),
+        NodePattern(methods=frozenset({"backward"}), at=RECEIVES),
+        NodePattern(methods=_BACKWARD, at=_FIRST, beside=lambda value: not value.must(Kind.TENSOR)),
         NodePattern(functions=("torch.autograd.backward",), at=_FIRST),
     ),
     is_computed=True,
@@ -235,7 +235,7 @@ def _leaves(given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         case cst.ListComp(elt=each):
             yield each
         case cst.List(elements=elements) | cst.Tuple(elements=elements):
-            for element in elements:
+            for element in (each for each in elements if isinstance(each, cst.Element)):
                 is_list = isinstance(element.value, cst.List | cst.Tuple)
                 yield from _leaves(element.value) if is_list else (element.value,)
 
@@ -260,19 +260,19 @@ def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: Fi
     if not _may_be_live(node, context):
         return None
     is_known, paths = context.value(node).is_tensor, _differentiated(node, context)
-    if paths:
-        is_itself = any(_is_of(each.sink.node, context.code(node)) for each in paths)
-        is_sure = is_known and is_itself and context.mode(node) == Mode.ON
-        return Confidence.CERTAIN if is_sure else Confidence.LIKELY
+    is_itself = any(_is_of(each.sink.node, context.code(node)) for each in paths)
+    if is_itself and is_known and context.mode(node) == Mode.ON:
+        return Confidence.CERTAIN
+    if is_itself or (paths and (is_known or isinstance(node, cst.Name))):  # `args.weight` of a sum may be a number
+        return Confidence.LIKELY
     judged = context.judged(node, at) if is_known else None
     return judged.of_grad if judged is not None and judged.has_source_of_grad else None
 
 
 def _differentiated(node: cst.BaseExpression, context: FileContext) -> tuple[KnownPath, ...]:
     """Return the ways of a value to where it is differentiated, itself or in a sum."""
-    if not context.works_with_torch or not context.matches(_BACKWARD):
-        return ()
-    return context.paths_from(_DIFFERENTIATED, node)
+    may_be = context.works_with_torch and _trains(node, context)
+    return context.paths_from(_DIFFERENTIATED, node) if may_be else ()
 
 
 def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -280,7 +280,7 @@ def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
     value, place = context.value(node), context.python(node)
     if value.is_tensor and value.exact in _REAL:
         return True
-    if not isinstance(place, ast.Name) or not _trains(node, context):
+    if not isinstance(place, ast.Name):
         return False
     calls = {each.sink.node for each in _differentiated(node, context) if _is_of(each.sink.node, place.id)}
     below: ast.AST = place
