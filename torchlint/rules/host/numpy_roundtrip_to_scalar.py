@@ -78,7 +78,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
-from torchlint.rules.obligations import error_not_expected
+from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import tensor_step
 
 _NUMBERS: Final = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
@@ -105,6 +105,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if isinstance(used, cst.Subscript):
         message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
     known = has_method_of_torch(source, "numpy", context, chain)
+    if isinstance(source, cst.Attribute) and source.attr.value == "data":  # others keep something under that name, too
+        known = is_tensor(source, context)
     edits = _edits(node if around else used, source, word, context)
     yield Draft(
         at,
