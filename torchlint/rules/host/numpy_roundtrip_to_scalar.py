@@ -54,8 +54,9 @@ def read(model: torch.nn.Linear, x: torch.Tensor):
 Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is not
 known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`. Unsafe
 where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy` of its
-own: nothing holds a caller to an annotation. Unsafe, too, where an error of the old code may be expected: inside `try`
-with a handler that takes it, `pytest.raises` and the like in the same function.
+own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight. Unsafe, too,
+where an error of the old code may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like
+in the same function.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -105,8 +106,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if isinstance(used, cst.Subscript):
         message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
     known = has_method_of_torch(source, "numpy", context, chain)
-    if isinstance(source, cst.Attribute) and source.attr.value == "data":  # others keep something under that name, too
-        known = is_tensor(source, context)
+    if ".data" in context.source.slice(context.outer_span(source)[1], context.span(chain)[1]):
+        known = is_tensor(source, context)  # others keep a tensor under that name, too
     edits = _edits(node if around else used, source, word, context)
     yield Draft(
         at,
@@ -121,6 +122,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _source(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression:
     """Return what stands before the ``.detach()`` and ``.cpu()`` of a conversion."""
     match node:
+        case cst.Attribute(value=inner, attr=cst.Name(value="data")) if context.value(inner).is_tensor:
+            return _source(inner, context)
         case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="detach")), args=[]):
             return _source(inner, context)
         case cst.Call(func=cst.Attribute(value=inner)) if is_host_copy(node, context):
