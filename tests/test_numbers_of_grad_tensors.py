@@ -92,14 +92,14 @@ def test_backward_without_an_argument_refuses_complex_numbers() -> None:
 
 REAL = {
     "behind it": "loss.backward()\n    return float(loss)",
-    "either way": (
-        "if c:\n        loss.backward()\n    else:\n        torch.autograd.backward(loss)\n    return float(loss)"
-    ),
     "in each round": (
         "for _ in 'ab':\n        loss = torch.sum(z)\n        loss.backward()\n        c = float(loss)\n    return c"
     ),
 }
 COMPLEX = {
+    "on one way or another": (
+        "if c:\n        loss.backward()\n    else:\n        torch.autograd.backward(loss)\n    return float(loss)"
+    ),
     "on one way": "if c:\n        loss.backward()\n    return float(loss)",
     "in a loop": "for _ in range(c):\n        loss.backward()\n    return float(loss)",
     "afterwards": "found = float(loss)\n    if c:\n        loss.backward()\n    return found",

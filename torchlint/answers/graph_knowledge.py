@@ -29,7 +29,8 @@ from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.first_uses import first_use
 from torchlint.flow.forward_queries import ForwardQueries
-from torchlint.semantic.graph import EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
+from torchlint.flow.node_patterns import before_changes, is_same_code
+from torchlint.semantic.graph import ATTR, EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.shortening import one_line
@@ -77,6 +78,12 @@ def _noted(
 def _syntax(node: Node | None) -> ast.AST | None:
     place: object = node.at if node is not None else None
     return place if isinstance(place, ast.AST) else None
+
+
+def _versions(node: Node) -> list[Node]:
+    """Return a value as it was before anything was done to it, and the other readings of an attribute."""
+    made = before_changes(node)
+    return [each for each in lower(made.fn).nodes if each is made or (each.op == ATTR and is_same_code(each, made))]
 
 
 @dataclass(frozen=True)
@@ -340,7 +347,8 @@ class GraphKnowledge(CheckedFile):
     def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
         """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
         found = self._node(node)
-        paths = self._paths.paths_from(specification, found) if found is not None else ()
+        starts = () if found is None else _versions(found) if specification.of_all_versions else (found,)
+        paths = (path for start in starts for path in self._paths.paths_from(specification, start))
         return tuple(told_path(each, self._graph[1], self.path_from_here) for each in paths)
 
     @_noted

@@ -98,6 +98,8 @@ class FlowSpecification:
     do does not count."""
     is_kept_if_better: bool = False
     """Whether what a method keeps only where a comparison tells the better from the worse counts as written, too."""
+    of_all_versions: bool = False
+    """Whether what is done to the value before the place that is asked of counts, too, under its attribute as well."""
     is_followed_into_calls: bool = True
     """Whether the value is followed into functions of the project that it is handed to."""
     through_objects: bool = False

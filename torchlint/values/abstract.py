@@ -78,7 +78,7 @@ DTYPE_NAMES: Final = {
     "int32": INT32, "int": INT32, "int64": INT64, "long": INT64, "bool": BOOL,
 }  # fmt: skip
 """The bit of each dtype by its name in torch."""
-EXACT: Final = {bit: name for name, bit in reversed(DTYPE_NAMES.items()) if bit != OTHER_FLOAT}
+EXACT: Final = {bit: name for name, bit in reversed(DTYPE_NAMES.items())} | {OTHER_FLOAT: "float8 or complex32"}
 """The full name of a dtype by its bit."""
 
 # ---------------------------------------------------------------------- numbers of dimensions

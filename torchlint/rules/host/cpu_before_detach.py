@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports `.cpu().detach()` and `.to("cpu").detach()`, in one chain and over two neighbouring statements. Off unless
-selected, because it is a matter of style.
+Reports `.cpu().detach()` and `.to("cpu").detach()`, in one chain and as `x = x.cpu()` with `x = x.detach()` behind it.
+Off unless selected, because it is a matter of style.
 
 ## Why is this bad?
 
@@ -55,73 +55,62 @@ the project has a `detach` of its own. Over two statements it is said and not re
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix
-from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers, one_line
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
+from torchlint.rules.method_calls import method_call
 from torchlint.rules.wording import tensor_step
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a ``.detach()`` whose receiver was copied to the host right before."""
-    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "detach" or node.args:
+    """Report a copy to the host that is detached right behind."""
+    if not isinstance(node.func, cst.Attribute) or not is_host_copy(node, context):
         return
-    receiver = node.func.value
-    copied = _line_before(node, receiver.value, context) if isinstance(receiver, cst.Name) else receiver
-    if not isinstance(copied, cst.Call) or not is_host_copy(copied, context):
-        return
-    method = cst.ensure_type(copied.func, cst.Attribute)
-    value = context.value(method.value)
+    called = method_call(node, context)
+    is_chain = called is not None and called[1] == "detach" and not called[0].args
+    tensor, value = node.func.value, context.value(node.func.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
-    given = ", ".join(" ".join(context.code(each.value).split()) for each in copied.args)
-    shown = f".{method.attr.value}({given})"
-    edits = _swapped(copied, method, node, node.func, context) if copied is receiver else None
-    known = has_method_of_torch(method.value, "detach", context, node)
+    if not is_chain and not _is_detached_next(node, context):
+        return
+    shown = "." + one_line(context.source.slice(*_span(node, context)), 40)
+    fix = None
+    if called is not None and is_chain and (edits := _swapped(node, called[0], context)):
+        fix = Fix(f"Swap them: `.detach(){shown}`", edits, (has_method_of_torch(tensor, "detach", context, called[0]),))
     yield Draft(
-        method.attr,
+        node.func.attr,
         f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",
         Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
-        (tensor_step(method.value, context),),
-        Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None,
+        (tensor_step(tensor, context),),
+        fix,
     )
 
 
-def _swapped(
-    copied: cst.Call, method: cst.Attribute, detached: cst.Call, last: cst.Attribute, context: FileContext
-) -> tuple[Edit, ...] | None:
+def _is_detached_next(node: cst.Call, context: FileContext) -> bool:
+    """Whether what is first done with a copy is ``x = x.detach()``."""
+    place = context.python(node)
+    used = context.first_use(place) if isinstance(place, ast.Call) else None
+    match used:
+        case ast.Attribute(value=ast.Name(id=name), attr="detach") if context.holds(used):
+            statement = context.nearest(used, ast.stmt)
+            return isinstance(statement, ast.Assign) and [ast.unparse(each) for each in statement.targets] == [name]
+    return False
+
+
+def _swapped(copied: cst.Call, detached: cst.Call, context: FileContext) -> tuple[Edit, ...]:
     """Swap the two calls' own text, from the method's name to the closing parenthesis; what lies between stays."""
-    first = context.span(method.attr)[0], context.span(copied)[1]
-    second = context.span(last.attr)[0], context.span(detached)[1]
+    first, second = _span(copied, context), _span(detached, context)
     one, other = context.source.slice(*first), context.source.slice(*second)
-    if "#" in one or "#" in other:
-        return None
-    return Edit(*first, other), Edit(*second, one)
+    return () if "#" in one + other else (Edit(*first, other), Edit(*second, one))
 
 
-def _line_before(detached: cst.Call, name: str, context: FileContext) -> cst.BaseExpression | None:
-    """Return the value of ``name = x.cpu()`` in the line right before ``name = name.detach()...``."""
-    line = next((each for each in context.ancestors(detached) if isinstance(each, cst.SimpleStatementLine)), None)
-    block = context.parent(line) if line is not None else None
-    lines = list(block.body) if isinstance(block, cst.IndentedBlock | cst.Module) else []
-    at = lines.index(line) if line in lines else 0
-    if not at or _bound_in(lines[at], name) is None or (copied := _bound_in(lines[at - 1], name)) is None:
-        return None
-    uses = re.findall(rf"\b{name}\b", context.code(lines[at]))
-    return copied if len(uses) == 2 else None  # the target and what is detached, and no other use of the copy
-
-
-def _bound_in(line: cst.CSTNode, name: str) -> cst.BaseExpression | None:
-    match line:
-        case cst.SimpleStatementLine(
-            body=[cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=word))], value=value)]
-        ) if word == name:
-            return value
-    return None
+def _span(call: cst.Call, context: FileContext) -> tuple[int, int]:
+    return context.span(cst.ensure_type(call.func, cst.Attribute).attr)[0], context.span(call)[1]
 
 
 RULE = Rule(

@@ -3,14 +3,13 @@
 ## What it does
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers. What
-is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too. Likely is what a model gives that
-the code casts to bfloat16 or loads in it (`model.to(torch.bfloat16)`, `torch_dtype=`), and what a linear layer or a
-product of matrices gives under `torch.autocast(..., dtype=torch.bfloat16)`; logits, which some libraries cast
-themselves, are possible.
+`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, under
+a name or an attribute that holds nothing else. What is computed of bfloat16 and of numbers, `h * 2` and
+`torch.relu(h)`, is bfloat16, too.
 
-Silent are tensors of unknown dtype, such as the output of a model that is cast on some ways only, what has been cast,
-made dense or resolved since, and `.numpy(force=True)` on a conjugate view, which resolves it.
+Silent are tensors of unknown dtype, such as the output of a model, what has been cast, made dense or resolved since or
+on one of several ways, what stands in a function with `autocast`, and `.numpy(force=True)` on a conjugate view, which
+resolves it.
 
 ## Why is this bad?
 
@@ -59,11 +58,10 @@ def read(x: torch.Tensor):
 
 ## Fix safety
 
-Safe for sparse tensors and for conjugate views that the own text of the function shows: it raises, and `.to_dense()`
-and `.resolve_conj()` give the same numbers. Unsafe where an error may be expected; for bfloat16, float8 and complex32,
-whose bits may be meant and not their numbers; for a dtype that is a setting, as arrays of float16 and float64 become
-float32 with it; and for quantised tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers
-behind them. Without a fix where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+Safe for sparse tensors and conjugate views: it raises, and `.to_dense()` and `.resolve_conj()` give the same numbers.
+Unsafe where an error may be expected; for bfloat16, whose bits may be meant and not its numbers; and for quantised
+tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix for float8
+and complex32, and where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
 
@@ -74,129 +72,175 @@ behind them. Without a fix where the array is asked for its bytes, as by `.tobyt
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
-from torchlint.rules.host.low_precision import LowPrecision, given_in_bfloat16
-from torchlint.rules.host.unusual_storage import DTYPES, Storage, shown_storage
+from torchlint.rules.api import (
+    RECEIVES,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    FlowValue,
+    Function,
+    Kind,
+    NodePattern,
+    Rule,
+    Triggers,
+    remembered,
+)
 from torchlint.rules.obligations import error_not_expected, is_tensor
-from torchlint.rules.wording import brief, value_step
+from torchlint.rules.wording import in_a_line, value_step
 
-_REPAIRS = {
-    Storage.BFLOAT16: ".float()",
-    Storage.FLOAT8: ".float()",
-    Storage.COMPLEX32: ".cfloat()",
-    Storage.SPARSE: ".to_dense()",
-    Storage.QUANTISED: ".dequantize()",
-    Storage.CONJUGATE: ".resolve_conj()",
+
+def _methods(words: str) -> NodePattern:
+    return NodePattern(methods=frozenset(words.split()), at=RECEIVES)
+
+
+def _ways(makers: NodePattern, ends: str, *changes: NodePattern) -> FlowSpecification:
+    """Describe the ways of what is made, and perhaps changed, to where it becomes an array; ``ends`` undo it.
+
+    They end where several ways meet, and in containers, where something else may be taken for it.
+    """
+    meetings = frozenset({"phi", "gamma", "either", "sequence", "dict", "comprehension", "grow", "spread"})
+    return FlowSpecification(
+        sources=(makers,),
+        changes=changes,
+        stops=(_methods(ends), NodePattern(ops=meetings)),
+        sinks=(_methods("numpy"), *changes),
+        is_computed=True,
+        computed_by=(_methods("detach cpu cuda requires_grad_ coalesce"), *changes),
+        through_objects=True,
+    )
+
+
+def _is_tensor(value: FlowValue) -> bool:
+    return value.must(Kind.TENSOR)
+
+
+_COMPLEX: Final = "complex polar view_as_complex fft.fft fft.fft[2n] fft.ifft fft.ifft[2n] fft.rfft fft.rfft[2n]"
+_TO_SPARSE: Final = frozenset("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc".split())
+_CONJUGATE: Final = "a conjugate view"
+_LAYOUTS: Final = {
+    (_CONJUGATE, ".resolve_conj()"): _ways(
+        NodePattern(functions=tuple(f"torch.{each}" for each in _COMPLEX.split()), value=_is_tensor),
+        "resolve_conj clone to cpu cuda",  # a copy from an accelerator resolves it, too
+        _methods("conj adjoint"),
+        NodePattern(functions=("torch.conj", "torch.adjoint")),
+    ),
+    ("sparse", ".to_dense()"): _ways(
+        NodePattern(methods=_TO_SPARSE, functions=("torch.sparse_*_tensor",), value=_is_tensor),
+        "to_dense values indices crow_indices col_indices",
+    ),
+    ("quantised", ".dequantize()"): _ways(
+        NodePattern(functions=("torch.quantize_per_*",)),
+        "dequantize int_repr",
+    ),
 }
-_OF_A_MODEL = "`.numpy()` raises `TypeError` on what a model computes in bfloat16: use `.float()`"
-_OF_A_SETTING = "`.numpy()` raises `TypeError` where a setting makes this bfloat16: use `.float()`"
-_DOUBTS = {False: "the model may cast what it gives", True: "arrays of other dtypes become float32, too"}
-_OF_BITS = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
+"""What NumPy has no array for beside dtypes, and what repairs it."""
+_WORDS: Final = re.compile(rb"to_sparse|sparse_\w+_tensor|quantize_per|\bconj\b|\badjoint\b")
+_OF_BITS: Final = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """What NumPy has no array for: how it is called, what repairs it, and what else may be meant."""
+
+    name: str
+    repair: str
+    otherwise: str
+    is_shown: bool
+    """Whether the function around shows what it is."""
+    why: str
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report ``.numpy()`` on a tensor that is no array of NumPy's."""
     match node:
-        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy") as at), args=args):
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy") as at)):
             pass
         case _:
             return
-    place = context.python(receiver)
-    value = context.value(receiver)
-    if not isinstance(place, ast.expr) or _is_detour(node, context):
+    above = context.parent(node)
+    asked = above.attr.value if isinstance(above, cst.Attribute) else ""
+    if asked in ("item", "tolist"):  # TNS107 has a better repair
         return
-    if not value.is_tensor or shown_storage(place, context) is None:
-        may_be = value.may(Kind.TENSOR) and bool(value.dtype & Dtype.FLOATING)
-        given = given_in_bfloat16(place, context) if may_be else None
-        if given is not None:
-            yield _of_a_model(at, receiver, given, node, context)
-            return
-    if not value.is_tensor:
+    found = _of_dtype(receiver, asked, context) or _of_layout(node, receiver, context)
+    if found is None:
         return
-    found = shown_storage(place, context)
-    if found is None or (args and found is Storage.CONJUGATE):
-        return
-    is_spelled = _is_spelled(found, place, context)
-    if not is_spelled and _under_autocast(node, context):
-        return
-    repair = _REPAIRS[found]
-    is_of_bits = found in DTYPES and _asks_for_bits(node, context)
-    remedy = "view it as integers to get its bits" if is_of_bits else f"use `{repair}`"
-    error = "RuntimeError" if found is Storage.CONJUGATE else "TypeError"
-    message = f"`.numpy()` raises `{error}` on what is {found.value}: {remedy}"
-    fix = Fix(
-        f"Insert `{repair}` before `.numpy()`",
-        (context.insert_after(receiver, repair),),
-        (IS_TENSOR.proven(of=brief(receiver, context)), error_not_expected(node, context)),
-    )
-    if found is Storage.QUANTISED:
-        fix = fix.assuming(AUTHOR_MEANT_THIS.open(doubt="`.int_repr()` gives the integers", is_likely=True))
-    if found in DTYPES:
-        fix = fix.assuming(AUTHOR_MEANT_THIS.open(doubt="`.view` of an integer dtype gives the bits", is_likely=True))
+    error = "RuntimeError" if found.name == _CONJUGATE else "TypeError"
+    remedy = f"use `{found.repair}`" if found.repair else found.otherwise
     yield Draft(
         at,
-        message,
-        Confidence.CERTAIN if is_spelled else Confidence.LIKELY,
-        (value_step(receiver, found.value, context),),
-        None if is_of_bits else fix,
-        Severity.ERROR if is_spelled else Severity.WARNING,
+        f"`.numpy()` raises `{error}` on what is {found.name}: {remedy}",
+        Confidence.CERTAIN if found.is_shown else Confidence.LIKELY,
+        (found.why,),
+        _fix(found, node, receiver, context) if found.repair else None,
+        Severity.ERROR if found.is_shown else Severity.WARNING,
     )
 
 
-def _of_a_model(
-    at: cst.Name, receiver: cst.BaseExpression, given: LowPrecision, node: cst.Call, context: FileContext
-) -> Draft:
-    """Report ``.numpy()`` on what a model gives that computes in bfloat16."""
-    decided = (
-        is_tensor(receiver, context),
-        error_not_expected(node, context),
-        AUTHOR_MEANT_THIS.open(doubt=_DOUBTS[given.is_setting], is_likely=True),
-    )
-    edit = context.insert_after(receiver, ".float()")
-    return Draft(
-        at,
-        _OF_A_SETTING if given.is_setting else _OF_A_MODEL,
-        given.confidence,
-        (given.why,),
-        None if _asks_for_bits(node, context) else Fix("Insert `.float()` before `.numpy()`", (edit,), decided),
-        Severity.WARNING,
-    )
+def _fix(found: _Refused, node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> Fix:
+    edit = context.insert_after(receiver, found.repair)
+    decided = (is_tensor(receiver, context), error_not_expected(node, context))
+    fix = Fix(f"Insert `{found.repair}` before `.numpy()`", (edit,), decided)
+    return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=found.otherwise, is_likely=True)) if found.otherwise else fix
 
 
-def _is_spelled(found: Storage, place: ast.expr, context: FileContext) -> bool:
-    """Whether the function around makes the tensor one of its sort, or else a function that it calls."""
-    around = context.function_around(place) or context.tree
-    return found is not Storage.BFLOAT16 or "bfloat16" in ast.unparse(around)
+def _of_dtype(receiver: cst.BaseExpression, asked: str, context: FileContext) -> _Refused | None:
+    """Say what is bfloat16 or smaller; under autocast it may be of another dtype than its operands."""
+    value = context.value(receiver)
+    if not value.is_tensor or value.exact not in ("bfloat16", "float8 or complex32"):
+        return None
+    around = (each for each in context.ancestors(receiver) if isinstance(each, cst.FunctionDef))
+    text = context.code(next(around, context.module))
+    if "autocast" in text:
+        return None
+    why = value_step(receiver, value.exact, context)
+    if value.exact != "bfloat16":
+        return _Refused(value.exact, "", "cast it first", True, why)
+    if asked in _OF_BITS:
+        return _Refused(value.exact, "", "view it as integers to get its bits", "bfloat16" in text, why)
+    return _Refused(value.exact, ".float()", "`.view` of an integer dtype gives the bits", "bfloat16" in text, why)
 
 
-def _is_detour(node: cst.Call, context: FileContext) -> bool:
-    """Whether the array only becomes Python numbers, for which TNS107 has a better repair."""
-    match context.parent(node):
-        case cst.Attribute(attr=cst.Name(value="item" | "tolist")):
-            return True
-    return False
+def _of_layout(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
+    """Say what is sparse, quantised or a conjugate view."""
+    place = context.python(node)
+    found = _layouts(context.tree, context).get(place) if place is not None and context.matches(_WORDS) else None
+    if found is None or place is None or (found[0] == _CONJUGATE and node.args):
+        return None
+    name, repair, made = found
+    is_here = context.function_around(place) is context.function_around(made.node)
+    if not is_here and isinstance(receiver, cst.Attribute):
+        stores = (each.ctx for each in context.attributes_by_word()[receiver.attr.value])
+        if sum(isinstance(each, ast.Store) for each in stores) > 1:
+            return None
+    otherwise = "`.int_repr()` gives the integers" if name == "quantised" else ""
+    return _Refused(name, repair, otherwise, is_here, f"`{in_a_line(made.node)}` is {name}, line {made.row}")
 
 
-def _asks_for_bits(node: cst.Call, context: FileContext) -> bool:
-    """Whether what the array is asked for depends on how its numbers are held."""
-    above = context.parent(node)
-    return isinstance(above, cst.Attribute) and above.attr.value in _OF_BITS
+@remembered
+def _layouts(_: ast.Module, context: FileContext) -> dict[ast.AST, tuple[str, str, FlowPlace]]:
+    """Return where what NumPy has no array for becomes one, what it is, its repair, and where it is made."""
+    found: dict[ast.AST, tuple[str, str, FlowPlace]] = {}
+    scopes: tuple[Function | ast.Module, ...] = (context.tree, *context.nodes(ast.FunctionDef))
+    for said, ways in _LAYOUTS.items():
+        paths = [each for scope in scopes for each in context.paths_in(ways, scope) if each.is_sure]
+        made = {each.sink.node: each.change or each.source for each in paths}
+        again = [begun.node for sink, begun in made.items() if not _is_numpy(sink) and sink is not begun.node]
+        found |= {sink: (*said, begun) for sink, begun in made.items() if _is_numpy(sink) and begun.node not in again}
+    return found
 
 
-def _under_autocast(node: cst.Call, context: FileContext) -> bool:
-    """Whether autocast may have chosen the dtype."""
-    return any(
-        "autocast" in context.code(item.item)
-        for above in context.ancestors(node)
-        if isinstance(above, cst.With)
-        for item in above.items
-    )
+def _is_numpy(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy"
 
 
 RULE = Rule(

@@ -54,9 +54,9 @@ def read(model: torch.nn.Linear, x: torch.Tensor):
 Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is not
 known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`. Unsafe
 where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy` of its
-own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight or asked for by
-`isinstance`. Unsafe, too, where an error of the old code may be expected: inside `try` with a handler that takes it,
-`pytest.raises` and the like in the same function.
+own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight. Unsafe, too,
+where an error of the old code may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like
+in the same function.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
 `torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
@@ -71,73 +71,89 @@ only where it cannot work, on a tensor without dimensions.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
-from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import tensor_step
 
-_NUMBERS = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
-_WHAT = {"item": "number", "tolist": "list"}
+_NUMBERS: Final = {"float": Dtype.FLOATING, "int": Dtype.INTEGRAL}
+_WHAT: Final = {"item": "number", "tolist": "list"}
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call of ``.numpy`` whose array only becomes Python numbers."""
-    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "numpy" or not _plain(node):
+    match node:
+        case cst.Call(func=cst.Attribute(value=chain, attr=cst.Name(value="numpy") as at), args=args):
+            source = _source(chain, context)
+        case _:
+            return
+    if any(each.keyword is None or each.keyword.value != "force" for each in args):
         return
-    above = context.parent(node)
-    match above:
-        case cst.Attribute(attr=cst.Name(value="item" | "tolist" as word)):
-            read = call_of(above, context)
-            if read is not None and not read.args:
-                yield from _reported(node, read, word, "", context)
-        case cst.Arg(keyword=None, star=""):
-            used = context.parent(above)
-            if isinstance(used, cst.Call) and len(used.args) == 1:
-                yield from _converted(node, used, context)
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
-            place = context.python(above)  # as the target of an assignment it is no read
-            is_read = isinstance(place, ast.Subscript) and isinstance(place.ctx, ast.Load)
-            if is_read and context.value(_source(node, context)).rank == 0:
-                yield from _reported(node, above, "item", "", context)
-
-
-def _plain(node: cst.Call) -> bool:
-    return all(each.keyword is not None and each.keyword.value == "force" for each in node.args)
-
-
-def _converted(node: cst.Call, used: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """``float(x.numpy())``: the number's own type may make the call of ``float`` superfluous."""
-    word = used.func.value if isinstance(used.func, cst.Name) else ""
-    if word not in _NUMBERS or context.names(used.func) != {f"builtins.{word}"}:
+    found = _read(node, source, context)
+    if found is None:
         return
-    value = context.value(_source(node, context))
-    fits = value.is_tensor and value.dtype == _NUMBERS[word]
-    yield from _reported(node, used, "item", "" if fits else word, context)
-
-
-def _reported(
-    node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext
-) -> Iterator[Draft]:
-    source = _source(node, context)
+    used, word, around = found
     value = context.value(source)
-    if not value.may(Kind.TENSOR) or (not value.is_tensor and not _speaks_for_torch(node, context)):
+    if not value.may(Kind.TENSOR) or not (value.is_tensor or _speaks_for_torch(chain, source, context)):
         return
     message = f"NumPy is a detour here: `.{word}()` gives the Python {_WHAT[word]} directly, on every device"
     if isinstance(used, cst.Subscript):
         message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
-    fix = _repair(node, used, word, around, context)
-    confidence = Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY
-    attribute = cst.ensure_type(node.func, cst.Attribute).attr
-    converted = context.value(cst.ensure_type(node.func, cst.Attribute).value)
-    why = (tensor_step(source, context),)
-    yield Draft(attribute, message, confidence, why, fix, _severity(used, converted))
+    known = has_method_of_torch(source, "numpy", context, chain)
+    if ".data" in context.source.slice(context.outer_span(source)[1], context.span(chain)[1]):
+        known = is_tensor(source, context)  # others keep a tensor under that name, too
+    edits = _edits(node if around else used, source, word, context)
+    yield Draft(
+        at,
+        message,
+        Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
+        (tensor_step(source, context),),
+        Fix(f"Use `.{word}()`", edits, (known, error_not_expected(node, context))) if edits else None,
+        _severity(used, context.value(chain)),
+    )
+
+
+def _source(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression:
+    """Return what stands before the ``.detach()`` and ``.cpu()`` of a conversion."""
+    match node:
+        case cst.Attribute(value=inner, attr=cst.Name(value="data")) if context.value(inner).is_tensor:
+            return _source(inner, context)
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="detach")), args=[]):
+            return _source(inner, context)
+        case cst.Call(func=cst.Attribute(value=inner)) if is_host_copy(node, context):
+            return _source(inner, context)
+    return node
+
+
+def _read(
+    node: cst.Call, source: cst.BaseExpression, context: FileContext
+) -> tuple[cst.BaseExpression, str, bool] | None:
+    """Return what takes numbers of an array, the method that gives them, and whether it stays around that."""
+    above = context.parent(node)
+    beyond = context.parent(above) if above is not None else None
+    match above, beyond:
+        case cst.Attribute(attr=cst.Name(value="item" | "tolist" as word)), cst.Call(func=read, args=[]):
+            return (beyond, word, False) if read is above else None
+        case cst.Arg(keyword=None, star=""), cst.Call(func=cst.Name(value="float" | "int" as word) as called, args=[_]):
+            value = context.value(source)
+            stays = not value.is_tensor or value.dtype != _NUMBERS[word]
+            return (beyond, "item", stays) if context.names(called) == {f"builtins.{word}"} else None
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]), _:
+            is_read = not isinstance(beyond, cst.AssignTarget | cst.AugAssign | cst.Del)
+            return (above, "item", False) if is_read and context.value(source).rank == 0 else None
+    return None
+
+
+def _speaks_for_torch(chain: cst.BaseExpression, source: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
+    is_mixed = context.uses_other_frameworks and not context.value(chain).is_tensor
+    return context.works_with_torch and chain is not source and not is_mixed
 
 
 def _severity(used: cst.BaseExpression, value: Value) -> Severity:
@@ -151,64 +167,13 @@ def _severity(used: cst.BaseExpression, value: Value) -> Severity:
     return Severity.WARNING if may_fail else Severity.LEGACY
 
 
-def _repair(node: cst.Call, used: cst.BaseExpression, word: str, around: str, context: FileContext) -> Fix | None:
-    """Cut the chain behind its source, and the conversion around it where the number's type is known."""
-    source, chain = _source(node, context), cst.ensure_type(node.func, cst.Attribute).value
-    known = has_method_of_torch(source, "numpy", context, chain)
-    if _reads_data(chain):  # a class of one's own may keep a tensor under that name
-        known = is_tensor(source, context)
-    start, end = context.outer_span(node) if around else context.span(used)
-    first, last = context.outer_span(source)
-    edits = [Edit(last, end, f".{word}()")]
-    if start < first:
-        edits.append(Edit(start, first, ""))
-    if any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
-        return None
-    return Fix(f"Use `.{word}()`", tuple(edits), (known, error_not_expected(node, context)))
-
-
-def _source(node: cst.Call, context: FileContext) -> cst.BaseExpression:
-    """Return what stands before the ``.detach()`` and ``.cpu()`` of a conversion."""
-    below = cst.ensure_type(node.func, cst.Attribute).value
-    while _is_step(below, context):
-        below = _receiver(below)
-    return below
-
-
-def _is_step(node: cst.BaseExpression, context: FileContext) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
-            return True
-        case cst.Attribute(attr=cst.Name(value="data"), value=owner):
-            return context.value(owner).is_tensor
-        case cst.Call():
-            return is_host_copy(node, context)
-    return False
-
-
-def _reads_data(chain: cst.BaseExpression) -> bool:
-    """Whether a conversion goes through `.data`."""
-    while isinstance(chain, cst.Call | cst.Attribute):
-        if isinstance(chain, cst.Attribute) and chain.attr.value == "data":
-            return True
-        chain = chain.func if isinstance(chain, cst.Call) else chain.value
-    return False
-
-
-def _receiver(node: cst.BaseExpression) -> cst.BaseExpression:
-    called = node.func if isinstance(node, cst.Call) else node
-    return cst.ensure_type(called, cst.Attribute).value
-
-
-def _speaks_for_torch(node: cst.Call, context: FileContext) -> bool:
-    """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
-    if not context.works_with_torch:
-        return False
-    mixed = context.uses_other_frameworks
-    match cst.ensure_type(node.func, cst.Attribute).value:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
-            return word == "detach" or (word == "cpu" and not mixed)
-    return False
+def _edits(used: cst.BaseExpression, source: cst.BaseExpression, word: str, context: FileContext) -> tuple[Edit, ...]:
+    """Cut the chain behind its source, and what stands around both; nothing where a comment would go with it."""
+    (start, end), (first, last) = context.outer_span(used), context.outer_span(source)
+    edits = (Edit(start, first, ""), Edit(last, end, f".{word}()"))
+    if any("#" in context.source.slice(each.start, each.end) for each in edits):
+        return ()
+    return edits[start == first :]
 
 
 RULE = Rule(

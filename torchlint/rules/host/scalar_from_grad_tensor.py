@@ -3,8 +3,8 @@
 ## What it does
 
 Reports `float(t)`, `complex(t)`, `t` as an element in `torch.tensor([t])`, and in functions that call `backward` also
-`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss that is differentiated,
-what a module with parameters gives.
+`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss or a summand of one
+that is differentiated in the same function, what a module with parameters gives.
 
 Silent are `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch takes without a word,
 all conversions while grad mode is off, and values of which only a parameter or an unknown call could say that they
@@ -57,8 +57,8 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 ## Fix safety
 
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
-`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called on every way
-that leads there, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
+`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called before in the
+same block, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
 neither `float` nor `math` takes. Unsafe where a number may be handed to the same place, which has no `.detach()`, and
 in a `forward` and where a loss is computed: there the warning may be the only sign that a gradient gets lost.
 
@@ -77,56 +77,67 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Kind, Mode, Rule, Triggers
+from torchlint.rules.api import (
+    FUNCTIONS,
+    RECEIVES,
+    Draft,
+    FileContext,
+    FlowSpecification,
+    Kind,
+    KnownPath,
+    Mode,
+    NodePattern,
+    Rule,
+    Triggers,
+    earlier_in_block,
+)
 from torchlint.rules.host.host_conversions import computes_loss
-from torchlint.rules.host.paths import comes_by
-from torchlint.rules.local_bindings import bindings_of
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import is_primary
 from torchlint.rules.wording import brief
 
-_MODULES = frozenset({"math", "cmath"})
-_WITHOUT_FLOAT = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
+_WITHOUT_FLOAT: Final = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
-_REAL = frozenset({"float16", "bfloat16", "float32", "float64"})
-_CONVERSION = re.compile(r"%(\(|[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.))", re.DOTALL)
-_HANDLING = (ast.Try, ast.With, ast.AsyncWith, *filter(None, (getattr(ast, "TryStar", None),)))
-"""What an error inside of it may not leave: ``with suppress(RuntimeError)``."""
-_BACKWARD = frozenset({"backward", "manual_backward"})
+_REAL: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+_CONVERSION: Final = re.compile(r"%[#0\- +]*\d*(?:\.\d*)?[hlL]?(.)", re.DOTALL)
+_BACKWARD: Final = frozenset({"backward", "manual_backward"})
+_FIRST: Final = frozenset({0})
+_DIFFERENTIATED: Final = FlowSpecification(
+    sinks=(
+        NodePattern(methods=frozenset({"backward"}), at=RECEIVES),
+        NodePattern(methods=_BACKWARD, at=_FIRST, beside=lambda value: not value.must(Kind.TENSOR)),
+        NodePattern(functions=("torch.autograd.backward",), at=_FIRST),
+    ),
+    is_computed=True,
+    computed_by=(
+        NodePattern(methods=frozenset({"scale"}), at=_FIRST),
+        NodePattern(ops=frozenset({"operation"}), words=frozenset({"+", "+=", "/"})),
+        NodePattern(ops=frozenset({"operation"}), beside=lambda value: not value.may(Kind.TENSOR)),
+    ),
+    of_all_versions=True,
+    is_followed_into_calls=False,
+)
 
 
 def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a call that asks a tensor for its number."""
-    match node:
-        case cst.Call(func=cst.Name(value="float" | "complex" as word) as at, args=[only]):
-            is_plain = only.keyword is None and not only.star and _asks_for_grad(only.value)
-            if is_plain and context.names(at) == {f"builtins.{word}"}:
-                yield from _converted(node, at, [only.value], context)
-        case cst.Call(func=cst.Attribute(value=cst.Name(value=module), attr=at), args=args) if module in _MODULES:
-            is_meant = at.value not in _WITHOUT_FLOAT and context.names(node.func) == {f"{module}.{at.value}"}
-            if is_meant and _differentiates(node, context):
-                plain = [each.value for each in args if not each.star and each.keyword is None]
-                given = [one for each in plain for one in _chosen_from(each, context)]
-                yield from _converted(node, at, given, context)
-        case cst.Call(args=[cst.Arg(keyword=None, star="", value=cst.List() | cst.Tuple() as elements), *_]):
-            if context.spells(node.func, "tensor"):
-                yield from _gathered(node, elements, context)
-
-
-def _chosen_from(node: cst.BaseExpression, context: FileContext) -> list[cst.BaseExpression]:
-    """Return what `min` and `max` give one of, as it is: ``min(loss, 20)``; of anything else, that itself."""
-    match node:
-        case cst.Call(func=cst.Name(value="min" | "max" as word) as function, args=[_, _, *_] as args):
-            is_plain = all(each.keyword is None and not each.star for each in args)
-            if is_plain and context.names(function) == {f"builtins.{word}"}:
-                return [each.value for each in args]
-    return [node]
+    plain = [each.value for each in node.args if not each.star and each.keyword is None]
+    match node.func:
+        case cst.Name(value="float" | "complex" as word) as at if len(node.args) == len(plain) == 1:
+            if _may_be_live(plain[0], context) and context.names(at) == {f"builtins.{word}"}:
+                yield from _converted(node, at, plain, context)
+        case cst.Attribute(value=cst.Name(value="math" | "cmath" as module), attr=cst.Name(value=word) as at):
+            is_one = word not in _WITHOUT_FLOAT and _trains(node, context)
+            if is_one and context.names(node.func) == {f"{module}.{word}"}:
+                yield from _converted(node, at, plain, context)
+        case function if context.spells(function, "tensor") and plain:
+            yield from _gathered(node, plain[0], context)
 
 
 def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
@@ -134,298 +145,171 @@ def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Dr
     if not isinstance(node.operator, cst.Modulo) or isinstance(node.left, cst.BaseNumber):
         return
     given = [each.value for each in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
-    if not any(map(_asks_for_grad, given)) or not _differentiates(node, context):
-        return
-    if not any(_may_be_live(each, context) for each in given):
+    if not _trains(node, context) or not any(_may_be_live(each, context) for each in given):
         return
     text = context.value(node.left).const
-    words = _conversions(text) if isinstance(text, str) else []
-    if words and len(words) == len(given):
-        floats = [each for each, word in zip(given, words, strict=True) if word in "eEfFgG"]
-        for each in floats:
-            yield from _converted(node, each, [each], context)
-
-
-def _conversions(text: str) -> list[str]:
-    """Return the letter of each conversion in a format; nothing where they take their values in another way."""
-    found = []
-    for each in _CONVERSION.finditer(text):
-        if each[1] == "(" or "*" in (each[2], each[3]):
-            return []
-        if each[4] != "%":
-            found.append(each[4])
-    return found
+    words = [each for each in _CONVERSION.findall(text) if each != "%"] if isinstance(text, str) else []
+    if len(words) == len(given):  # where a value is taken by name, or is a width, these differ
+        for each, word in zip(given, words, strict=True):
+            if word in "eEfFgG":
+                yield from _converted(node, each, [each], context)
 
 
 def _converted(
     node: cst.BaseExpression, at: cst.CSTNode, given: list[cst.BaseExpression], context: FileContext
 ) -> Iterator[Draft]:
     """Report those of some values that require grad: each is asked for its number."""
-    live = [(each, sure) for each in given if (sure := _requires_grad(each, node, context)) is not None]
+    live = {each: sure for each in given if (sure := _requires_grad(each, node, context)) is not None}
     if not live:
         return
-    first = live[0][0]
+    first, code = next(iter(live)), brief(next(iter(live)), context)
+    is_real = all(_is_real(each, context) for each in live)
     what = f"`{brief(node.func, context)}`" if isinstance(node, cst.Call) else "`%`"
-    cuts = computes_loss(node, context) and not _differentiates(node, context)
-    remedy = "use `.item()`" if _takes_item(first, context) else "detach it first"
+    remedy = "use `.item()`" if is_real else "detach it first"
+    cuts = computes_loss(node, context) and not _trains(node, context)
     if cuts:
         remedy = "and the gradient ends here: stay in torch if one is wanted"
-    message = f"{what} of `{brief(first, context)}`, which requires grad: torch warns and will raise, {remedy}"
-    only = node if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) else None
-    edits: list[Edit] = []
-    for each, _ in live:
-        edits += _number(each, only, context)
-    fix = None
-    if all(edits) and not any("#" in context.source.slice(edit.start, edit.end) for edit in edits):
-        title = "Use `.item()`" if _takes_item(first, context) else "Insert `.detach()`"
-        doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
-        wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
-        fix = Fix(title, tuple(edits), (*(is_tensor(each, context) for each, _ in live), wanted))
-    severity = Severity.WARNING if cuts else Severity.LEGACY
-    yield Draft(at, message, min(sure for _, sure in live), _why(first, context), fix, severity)
-
-
-def _number(node: cst.BaseExpression, call: cst.Call | None, context: FileContext) -> list[Edit]:
-    """Take a tensor's number without a warning; ``call`` is the ``float(t)`` that a known dtype makes superfluous."""
-    opening, closing = ("(", ")") if not is_primary(node) and not getattr(node, "lpar", ()) else ("", "")
-    word = ".item()" if _takes_item(node, context) else ".detach()"
-    start, end = context.outer_span(node)
-    if call is not None and word == ".item()" and context.names(call.func) == {"builtins.float"}:
-        outer = context.span(call)
-        if "#" not in context.source.slice(outer[0], start) + context.source.slice(end, outer[1]):
-            return [Edit(outer[0], start, opening), Edit(end, outer[1], f"{closing}{word}")]
-    before = [Edit(start, start, opening)] if opening else []
-    return [*before, Edit(end, end, f"{closing}{word}")]
-
-
-def _gathered(node: cst.Call, elements: cst.List | cst.Tuple, context: FileContext) -> Iterator[Draft]:
-    """Report ``torch.tensor([a, b])``: a constant that was made of values with a gradient."""
-    leaves = list(_leaves(elements))
-    names = context.names(node.func) if any(_asks_for_grad(each) for each in leaves) else frozenset[str]()
-    if names != {"torch.tensor"}:
-        return
-    live = [(each, sure) for each in leaves if (sure := _requires_grad(each, node, context)) is not None]
-    if not live:
-        return
-    at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    first = live[0][0]
-    message = (
-        f"`torch.tensor` makes a constant of `{brief(first, context)}`, which requires grad: "
-        "`torch.stack` keeps the gradient, `.detach()` says that it is to end here"
-    )
+    doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
+    wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, code)
+    edits = [edit for each in live for edit in _number(node, each, ".item()" if is_real else ".detach()", context)]
     yield Draft(
         at,
-        message,
-        min(sure for _, sure in live),
+        f"{what} of `{code}`, which requires grad: torch warns and will raise, {remedy}",
+        min(live.values()),
         _why(first, context),
-        _stacked(node, elements, len(live) == len(leaves), context),
+        Fix(
+            "Use `.item()`" if is_real else "Insert `.detach()`",
+            tuple(edits),
+            (*(is_tensor(each, context) for each in live), wanted),
+        ),
+        Severity.WARNING if cuts else Severity.LEGACY,
+    )
+
+
+def _number(node: cst.BaseExpression, of: cst.BaseExpression, word: str, context: FileContext) -> Iterator[Edit]:
+    """Take a tensor's number without a warning; `float` goes with it where the dtype makes it superfluous."""
+    opening, closing = ("(", ")") if not is_primary(of) and not getattr(of, "lpar", ()) else ("", "")
+    start, end = context.outer_span(of)
+    first, last = start, end
+    if word == ".item()" and isinstance(node, cst.Call) and context.names(node.func) == {"builtins.float"}:
+        first, last = context.span(node)
+        if "#" in context.source.slice(first, start) + context.source.slice(end, last):
+            first, last = start, end
+    if opening or first < start:
+        yield Edit(first, start, opening)
+    yield Edit(end, last, f"{closing}{word}")
+
+
+def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
+    """Report ``torch.tensor([a, b])``: a constant that was made of values with a gradient."""
+    leaves = list(_leaves(given))
+    if not any(_may_be_live(each, context) for each in leaves) or context.names(node.func) != {"torch.tensor"}:
+        return
+    live = {each: sure for each in leaves if (sure := _requires_grad(each, node, context)) is not None}
+    if not live:
+        return
+    first = next(iter(live))
+    yield Draft(
+        node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+        f"`torch.tensor` makes a constant of `{brief(first, context)}`, which requires grad: "
+        "`torch.stack` keeps the gradient, `.detach()` says that it is to end here",
+        min(live.values()),
+        _why(first, context),
+        _stacked(node, given, context) if len(live) == len(leaves) else None,
         Severity.LEGACY if context.is_test else Severity.WARNING,
     )
 
 
-def _stacked(node: cst.Call, elements: cst.List | cst.Tuple, are_tensors: bool, context: FileContext) -> Fix | None:
+def _stacked(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Fix | None:
     """Show ``torch.stack``, which takes tensors alone and no keywords."""
-    is_flat = not any(isinstance(each.value, cst.List | cst.Tuple) for each in elements.elements)
-    if not are_tensors or not is_flat or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
+    is_flat = not any(isinstance(each.value, cst.List | cst.Tuple) for each in getattr(given, "elements", ()))
+    if not is_flat or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
         return None
     doubt = "the result requires grad from now on; `.detach()` on its elements keeps what happens today"
     return Fix("Use `torch.stack`", (context.replace(node.func.attr, "stack"),), (AUTHOR_MEANT_THIS.open(doubt=doubt),))
 
 
-def _leaves(elements: cst.List | cst.Tuple) -> Iterator[cst.BaseExpression]:
-    for each in elements.elements:
-        if isinstance(each.value, cst.List | cst.Tuple):
-            yield from _leaves(each.value)
-        elif isinstance(each, cst.Element):
-            yield each.value
+def _leaves(given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """Yield what the elements of a list are, and of the lists in it."""
+    match given:
+        case cst.ListComp(elt=each):
+            yield each
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            for element in (each for each in elements if isinstance(each, cst.Element)):
+                is_list = isinstance(element.value, cst.List | cst.Tuple)
+                yield from _leaves(element.value) if is_list else (element.value,)
 
 
 # ---------------------------------------------------------------------- what requires grad
-def _asks_for_grad(node: cst.BaseExpression) -> bool:
-    """Whether an expression may require grad by its shape: no literal, no comparison."""
-    return not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Comparison | cst.BooleanOperation | cst.BaseComp)
-
-
-def _may_have_source(node: ast.expr, context: FileContext) -> bool:
-    """Whether what requires grad may be in sight: of an argument, and of what built-ins give, nothing is.
-
-    It spares walks of functions, which cost more than all else here.
-    """
-    match node:
-        case ast.Name():
-            return any(not isinstance(each, ast.arg) for each in context.reaching(node)) or _is_differentiated(
-                node, context
-            )
-        case ast.Call(func=ast.Name(id=word)) if context.qualified_names(node.func) == {f"builtins.{word}"}:
-            return False
-        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
-            return _may_have_source(inner, context)
-        case ast.BinOp(left=left, right=right):
-            return _may_have_source(left, context) or _may_have_source(right, context)
-        case ast.Call(func=ast.Attribute(value=inner)):
-            called = context.qualified_names(node.func)
-            return all(each.startswith("torch") for each in called) if called else _may_have_source(inner, context)
-        case ast.Constant() | ast.Attribute(attr="shape" | "ndim"):
-            return False
-    return True
-
-
 def _may_be_live(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression may require grad by what is written of it and of its names."""
-    asked = context.python(node) if _asks_for_grad(node) else None
-    return isinstance(asked, ast.expr) and _may_have_source(asked, context)
+    """Whether an expression may require grad: it is no literal, no comparison, and nothing known says no."""
+    if isinstance(node, cst.BaseNumber | cst.BaseString | cst.Comparison | cst.BooleanOperation | cst.BaseComp):
+        return False
+    value = context.value(node)
+    return value.may(Kind.TENSOR) and value.may_require_grad and bool(context.mode(node) & Mode.ON)
+
+
+def _trains(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the function around a node, or outside of functions its statements, call ``backward``."""
+    around = (each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef))
+    return "backward(" in context.code(next(around, context.module))
 
 
 def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: FileContext) -> Confidence | None:
     """Return how sure it is that a value requires grad where a number is asked for; None where nothing brings it."""
     if not _may_be_live(node, context):
         return None
-    value = context.value(node)
-    place, mode = context.python(node), context.mode(node)
-    may_be = value.may(Kind.TENSOR) and value.may_require_grad and bool(mode & Mode.ON)
-    if may_be and isinstance(place, ast.Name) and context.works_with_torch:
-        if _is_differentiated(place, context):
-            return Confidence.CERTAIN if value.is_tensor and mode == Mode.ON else Confidence.LIKELY
-        if _is_summed_up(place, context):
-            return Confidence.LIKELY
-    judged = context.judged(node, at) if value.is_tensor else None
+    is_known, paths = context.value(node).is_tensor, _differentiated(node, context)
+    is_itself = any(_is_of(each.sink.node, context.code(node)) for each in paths)
+    if is_itself and is_known and context.mode(node) == Mode.ON:
+        return Confidence.CERTAIN
+    if is_itself or (paths and (is_known or isinstance(node, cst.Name))):  # `args.weight` of a sum may be a number
+        return Confidence.LIKELY
+    judged = context.judged(node, at) if is_known else None
     return judged.of_grad if judged is not None and judged.has_source_of_grad else None
 
 
-def _is_differentiated(name: ast.Name, context: FileContext) -> bool:
-    """Whether the value that a name stands for is differentiated in the same function."""
-    around = context.function_around(name) or context.tree
-    return _is_one_of(name, _differentiated(around, context), context)
-
-
-def _is_summed_up(name: ast.Name, context: FileContext) -> bool:
-    """Whether the value that a name stands for is a summand of what is differentiated in the same function."""
-    around = context.function_around(name) or context.tree
-    summands = context.answer((_is_summed_up, around), lambda: list(_summands_differentiated(around, context)))
-    return _is_one_of(name, summands, context)
-
-
-def _is_one_of(name: ast.Name, others: list[ast.Name], context: FileContext) -> bool:
-    """Whether one of other names stands for the same value."""
-    same = [each for each in others if each.id == name.id]
-    bound = set(context.reaching(name)) if same else set()
-    return bool(bound) and any(set(context.reaching(each)) == bound for each in same)
-
-
-def _differentiated(scope: ast.AST, context: FileContext) -> list[ast.Name]:
-    """Return the names on which a function calls ``backward``, however it is done."""
-    return context.answer((_differentiated, scope), lambda: list(_names_differentiated(scope, context)))
-
-
-def _names_differentiated(scope: ast.AST, context: FileContext) -> Iterator[ast.Name]:
-    for call in context.own(scope, ast.Call):
-        match call:
-            case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="backward"), args=[]):
-                yield name
-            case ast.Call(func=ast.Attribute(attr=word), args=[ast.Name() as name, *_]) if word in _BACKWARD:
-                yield name
-            case ast.Call(
-                func=ast.Attribute(
-                    value=ast.Call(func=ast.Attribute(attr="scale"), args=[ast.Name() as name]), attr="backward"
-                )
-            ):
-                yield name
-
-
-def _summands_differentiated(scope: ast.AST, context: FileContext) -> Iterator[ast.Name]:
-    """Yield the names of ``(a + b).backward()``, and those of a sum that a differentiated name was bound to."""
-    sums: list[ast.expr] = []
-    for call in context.own(scope, ast.Call):
-        match call:
-            case ast.Call(func=ast.Attribute(value=ast.BinOp() as added, attr="backward")):
-                sums.append(added)
-            case ast.Call(func=ast.Attribute(attr=word), args=[ast.BinOp() as added, *_]) if word in _BACKWARD:
-                sums.append(added)
-    sums += [bound.value for each in _differentiated(scope, context) for bound in bindings_of(each, context)]
-    while sums:
-        match sums.pop():
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                sums += [left, right]
-                yield from (each for each in (left, right) if isinstance(each, ast.Name))
-            case ast.BinOp(left=left, op=ast.Mult(), right=ast.Name() as right) if isinstance(left, ast.Constant):
-                yield right
-
-
-def _differentiates(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the function around a node, or outside of functions the statement, calls ``.backward``."""
-    place = context.python(node)
-    if not isinstance(place, ast.AST):
-        return False
-    around: ast.AST | None = context.function_around(place)
-    if around is None:
-        around = next((each for each in context.ancestors(place) if context.parent(each) is context.tree), None)
-    if around is None:
-        return False
-    asked = around
-    return context.answer((_differentiates, asked), lambda: _calls_backward(asked, context))
-
-
-def _calls_backward(around: ast.AST, context: FileContext) -> bool:
-    calls = context.inside(around, ast.Call)
-    return any(isinstance(each.func, ast.Attribute) and each.func.attr == "backward" for each in calls)
-
-
-def _takes_item(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tensor's number may stand in its place: `min` and `max` compare tensors in their own dtype."""
-    above = context.parent(node)
-    call = context.parent(above) if isinstance(above, cst.Arg) else None
-    is_chosen = isinstance(call, cst.Call) and _chosen_from(call, context) != [call]
-    return not is_chosen and _is_real(node, context)
+def _differentiated(node: cst.BaseExpression, context: FileContext) -> tuple[KnownPath, ...]:
+    """Return the ways of a value to where it is differentiated, itself or in a sum."""
+    may_be = context.works_with_torch and _trains(node, context)
+    return context.paths_from(_DIFFERENTIATED, node) if may_be else ()
 
 
 def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tensor holds no complex numbers: ``backward`` without an argument refuses them."""
+    """Whether a tensor holds no complex numbers: ``backward`` without an argument, which ran before, refuses them."""
     value, place = context.value(node), context.python(node)
     if value.is_tensor and value.exact in _REAL:
         return True
-    return isinstance(place, ast.Name) and _was_differentiated(place, context)
-
-
-def _was_differentiated(name: ast.Name, context: FileContext) -> bool:
-    """Whether ``backward`` was called on the value that a name stands for, whichever way led there."""
-    around, place = context.function_around(name) or context.tree, _statement(name, context)
-    bound = set(context.reaching(name))
-    same = (each for each in _differentiated(around, context) if each.id == name.id)
-    calls = {
-        _statement(each, context)
-        for each in same
-        if set(context.reaching(each)) == bound and _runs_to_its_end(each, place, context)
-    }
-    starts = {each if isinstance(each, ast.arg) else _statement(each, context) for each in bound}
-    return bool(calls and bound) and all(
-        comes_by(None if isinstance(each, ast.arg) else each, place, calls, around, context) for each in starts
-    )
-
-
-def _statement(node: ast.AST, context: FileContext) -> ast.stmt:
-    return next(each for each in context.ancestors(node) if isinstance(each, ast.stmt))
-
-
-def _runs_to_its_end(differentiated: ast.Name, place: ast.stmt, context: FileContext) -> bool:
-    """Whether a call of ``backward`` is a statement whose error would not let a run come to a place."""
-    statement = _statement(differentiated, context)
-    if not isinstance(statement, ast.Expr) or not _is_all_of(statement.value, differentiated, context):
+    if not isinstance(place, ast.Name):
         return False
-    around = {*context.ancestors(place), place}
-    return not any(isinstance(each, _HANDLING) and each not in around for each in context.ancestors(statement))
+    calls = {each.sink.node for each in _differentiated(node, context) if _is_of(each.sink.node, place.id)}
+    below: ast.AST = place
+    for above in context.ancestors(place):
+        before = earlier_in_block(below, above)
+        if any(isinstance(each, ast.Expr) and each.value in calls for each in before):
+            return True
+        if isinstance(above, FUNCTIONS):
+            return False
+        below = above
+    return False
 
 
-def _is_all_of(value: ast.expr, differentiated: ast.Name, context: FileContext) -> bool:
-    """Whether a statement's expression is the call of ``backward`` itself and no choice of several."""
-    between = takewhile(lambda each: each is not value, context.ancestors(differentiated))
-    return isinstance(value, ast.Call) and all(isinstance(each, ast.Call | ast.Attribute) for each in between)
+def _is_of(call: ast.AST, code: str) -> bool:
+    """Whether a call differentiates a value as it is, and takes no gradient: ``loss.backward()``."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=value, attr="backward"), args=[]):
+            return ast.unparse(value) == code
+        case ast.Call(func=ast.Attribute(attr="backward" | "manual_backward"), args=[value]):
+            return ast.unparse(value) == code
+    return False
 
 
 def _why(node: cst.BaseExpression, context: FileContext) -> tuple[str, ...]:
     reason = context.value(node).why_grad
     if reason is not None:
         return context.why(reason)
-    return (f"`{brief(node, context)}` is differentiated in the same function, line {context.row(node)}",)
+    row = next((each.sink.row for each in _differentiated(node, context)), context.row(node))
+    return (f"`{brief(node, context)}` is differentiated, line {row}",)
 
 
 RULE = Rule(
