@@ -32,10 +32,10 @@ from torchlint.rules.data.data_use import (
     drop_edit,
     is_detaching,
 )
-from torchlint.rules.data.initial_values import initial_write
+from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
-from torchlint.rules.method_calls import call_of
+from torchlint.rules.method_calls import call_of, method_call
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import in_fstring
 from torchlint.rules.wording import brief
@@ -186,6 +186,17 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
             return None
         return Fix("Drop `.data`", edits, (*_assumed(node, use, evidence, context), _result_not_used(use, context)))
     return _in_block(statement, context) or _detaching(node, use, evidence, context)
+
+
+def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
+    """Return how ``nn.init`` writes what a new module writes through a `.data`; None where it does not."""
+    called, place = method_call(node, context), context.python(node)
+    if called is None or not isinstance(place, ast.Attribute):
+        return None
+    is_plain = isinstance(node.value, cst.Name) and "torch.nn.Parameter" not in context.value(node.value).instance
+    if is_plain or not context.has_first_value(place):
+        return None
+    return by_init(node.value, called[0], context)
 
 
 def _result_not_used(use: DataUse, context: FileContext) -> Decision:
