@@ -109,9 +109,7 @@ def check(node: cst.Call | cst.AugAssign | cst.AssignTarget, context: FileContex
 RULE = Rule(
     "TNS206",
     "leaf-written-in-place",
-    Triggers(
-        methods=tuple(sorted(_REFUSED)), attributes=("grad",), names=("Parameter", "requires_grad", "requires_grad_")
-    ),
+    Triggers(methods=(*sorted(_REFUSED), "requires_grad_"), attributes=("grad",), names=("Parameter", "requires_grad")),
     assumes=("error-not-expected",),
     severity=Severity.ERROR,
     visit={cst.Call: check, cst.AugAssign: check, cst.AssignTarget: check},
