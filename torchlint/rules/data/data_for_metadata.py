@@ -3,8 +3,8 @@
 ## What it does
 
 Flags `.data` before what does not depend on the elements: `.size()`, `.shape`, `.dtype`, `.device`, `.is_cuda`,
-`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)`,
-`torch.zeros_like(x.data)` and `isinstance(x.data, torch.cuda.FloatTensor)`.
+`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)` and
+`torch.zeros_like(x.data)`.
 
 ## Why is this bad?
 
