@@ -15,23 +15,22 @@ from torchlint.values.abstract import SAFE, SURE, TENSOR
 from torchlint.values.asking import ON
 
 _SWITCHES: Final = ("no_grad", "inference_mode", "set_grad_enabled")
-_OF_CALLABLES: Final = frozenset({"forward", "__call__"})
-"""Methods whose calls are not known by their words."""
 
 
 def is_refused(write: MemoryWrite, fn: FunctionGraph, proof: CallKnowledge, roots: MemoryRoots, ev: Evaluator) -> bool:
     """Whether a write of a function is refused whenever it is reached; ``ev`` tells grad mode by the code."""
+    value = proof.value(write.target)
+    begun = value.grad_from
+    if value.kind != TENSOR or not value.grad & SURE or value.grad & SAFE or begun is None:
+        return False
     happens = next((each for each in fn.nodes if each.at is write.place), None)
     if happens is None or ev.mode(happens, None) != ON or not _runs_with_grad(fn, ev, frozenset()):
-        return False
-    value = proof.value(write.target)
-    begun, mine = value.grad_from, roots.roots(write.target)
-    if value.kind != TENSOR or not value.grad & SURE or value.grad & SAFE or begun is None or not mine:
         return False
     # the gradient begins in the memory that is written, and no operation has computed that
     made = {each.node for path in ((), (ANY_DEPTH,)) for each in roots.roots(begun, path)}
     made -= {each for each in made - {begun} if proof.value(each).kind == TENSOR and proof.value(each).grad != SAFE}
-    return all(each.sort != UNKNOWN and (each.node in made or _holds(each, proof)) for each in mine)
+    mine = roots.roots(write.target)
+    return bool(mine) and all(each.sort != UNKNOWN and (each.node in made or _holds(each, proof)) for each in mine)
 
 
 def _holds(root: MemoryRoot, proof: CallKnowledge) -> bool:
@@ -45,7 +44,7 @@ def _runs_with_grad(fn: FunctionGraph, ev: Evaluator, asked: frozenset[FunctionG
         return True
     if fn.decorated is not None or fn.is_lambda or fn.is_async or fn.yields or fn.name in fn.file.mentions:
         return False
-    if fn.name in _OF_CALLABLES:
+    if fn.name in ("forward", "__call__"):  # who calls these is not told by their words
         return not ev.program.has_text(_SWITCHES)
     sites, is_all = ev.known_callers(fn)
     return (is_all or fn.name == "__init__") and all(

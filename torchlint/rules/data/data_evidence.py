@@ -13,7 +13,7 @@ from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, remembered
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
-from torchlint.rules.data.tensor_uses import PARAMETER, TENSOR_ONLY, asks
+from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asks
 from torchlint.rules.method_calls import method_call
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.wording import brief, tensor_step
@@ -59,6 +59,13 @@ def is_tensor_by(evidence: Evidence, node: cst.BaseExpression, context: FileCont
     return is_tensor(node, context) if is_sure else IS_TENSOR.open(brief(node, context))
 
 
+def used_tensor(node: cst.Attribute, wanted: Use, context: FileContext) -> tuple[DataUse, Evidence] | None:
+    """Return what is done with a ``.data``, and what says that it is a tensor's; None unless it is done as wanted."""
+    use = data_use(node, context) if node.attr.value == "data" else None
+    evidence = tensor_evidence(node, context) if use is not None and use.use is wanted else None
+    return None if use is None or evidence is None else (use, evidence)
+
+
 @remembered
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
@@ -102,7 +109,8 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
         return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    if is_read or use.way is Way.INIT or asks("by_method", place, context):
+    is_used = is_read or use.way in (Way.METHOD, Way.INIT) or _is_written_into_another(node, context)
+    if is_used or asks("by_method", place, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     is_named = _is_named(node.value, use)
     return _told(Confidence.POSSIBLE, node, "is taken for a tensor by its name", context) if is_named else None
@@ -116,6 +124,15 @@ def _is_moved(owner: cst.BaseExpression) -> bool:
     return (
         isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute) and last_word(owner.func) in TENSOR_ONLY
     )
+
+
+def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is what another one is written with: ``weight.data.copy_(x.data)``."""
+    above = context.parent(node)
+    match context.parent(above) if isinstance(above, cst.Arg) else None:
+        case cst.Call(func=cst.Attribute(value=cst.Attribute(attr=cst.Name(value="data")), attr=cst.Name(value=word))):
+            return word in ALIKE
+    return False
 
 
 def _is_record(node: cst.Attribute, context: FileContext) -> bool:

@@ -120,8 +120,8 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.data.data_evidence import used_tensor
+from torchlint.rules.data.data_use import DataUse, Use, Way
 from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
 from torchlint.rules.data.tensor_uses import CALLING_BACK, REFORMING
 from torchlint.rules.data.write_repair import repair
@@ -131,14 +131,10 @@ from torchlint.rules.wording import in_the_imperative
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report a write through `.data`."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.MUTATION, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.MUTATION:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    use, evidence = found
     fix = repair(node, use, evidence, context)
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     message = _message(use, fix, severity)

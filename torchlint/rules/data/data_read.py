@@ -51,8 +51,7 @@ first = (x * 2).sum().data[0].sqrt()  # error
 ## Fix safety
 
 Safe where the value is only read: it goes into operations that keep no graph, into a number, a list, an array or a
-text, or is copied. A copy that nobody else holds may be written as well. What is written through a NumPy array of the
-value is hidden in both spellings.
+text, or is copied. What is written through a NumPy array of the value is hidden in both spellings.
 
 Unsafe where something may be written through the value later, or where a graph may save it: when the value is
 returned, stored, given to another function or object, or multiplied with a tensor that may require grad. Then a write
@@ -85,35 +84,29 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER, Decision
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
 from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.bare_operands import carries_no_gradient, needs_no_detach
-from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
+from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
 from torchlint.rules.data.data_use import (
     Use,
-    copy_source,
-    data_use,
     detach_edit,
     detached_owner,
     drop_edit,
     is_detached_behind,
     is_detaching,
 )
-from torchlint.rules.obligations import is_tensor, not_traced
+from torchlint.rules.obligations import not_traced
 from torchlint.rules.wording import brief, in_the_imperative
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report `.data` where its value is read."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.READ, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.READ:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    _, evidence = found
     fix = _fix(node, evidence, context)
     if _is_number(node, context) and context.value(node.value).rank == 0:
         yield Draft(node.attr, _RAISES, evidence.confidence, (evidence.why,), None, Severity.ERROR)
@@ -151,7 +144,9 @@ def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix:
     title, edits = _detaching(node, context)
     rests_on = detached_owner(node.value, context) or node.value
     fix = Fix(title, edits, (is_tensor_by(evidence, rests_on, context),))
-    fix = fix.assuming(_not_written_later(node, context), not_traced(context))
+    is_read = context.leaves_trace(node).is_no
+    only_read = NOT_WRITTEN_LATER.decided(None if is_read else "", brief(node, context))
+    fix = fix.assuming(only_read, not_traced(context))
     if not _is_number(node, context):
         return fix
     doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
@@ -169,14 +164,6 @@ def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Ed
     if carries_no_gradient(node, context):
         return "Drop `.data` of what carries no gradient", (drop_edit(node, context),)
     return "Replace `.data` with `.detach()`", (detach_edit(node, context),)
-
-
-def _not_written_later(node: cst.Attribute, context: FileContext) -> Decision:
-    """Decide whether nothing that somebody else may see is written through the value later."""
-    source = copy_source(node)
-    if source is not None and is_tensor(source, context).is_proven:
-        return NOT_WRITTEN_LATER.proven("it is a copy that nobody else holds")
-    return NOT_WRITTEN_LATER.decided(None if context.leaves_trace(node).is_no else "", brief(node, context))
 
 
 def _is_number(node: cst.Attribute, context: FileContext) -> bool:

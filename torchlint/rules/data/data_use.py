@@ -83,8 +83,6 @@ class DataUse:
 @remembered
 def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     """Say what is done with a ``.data``; None where the word stands for something else by its shape alone."""
-    if node.attr.value != "data" or _is_package(node):
-        return None
     above = context.parent(node)
     if isinstance(above, cst.Del) or call_of(node, context) is not None:
         return None
@@ -112,13 +110,6 @@ def last_word(node: cst.BaseExpression) -> str:
 def is_loss_name(word: str) -> bool:
     """Whether a word names a loss, and so most likely a tensor of one element."""
     return bool(_LOSS.search(word))
-
-
-def _is_package(node: cst.Attribute) -> bool:
-    match node.value:
-        case cst.Attribute(attr=cst.Name(value="utils")) | cst.Name(value="tf" | "torchtext" | "utils"):
-            return True
-    return False
 
 
 def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
@@ -227,14 +218,6 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
 def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
     """Write ``x.detach()`` for ``x.data``."""
     return context.replace(node.attr, "detach()")
-
-
-def copy_source(node: cst.Attribute) -> cst.BaseExpression | None:
-    """Return what is copied right before a ``.data``, into memory of its own: ``x`` of ``x.clone().data``."""
-    match node.value:
-        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), lpar=[]):
-            return inner
-    return None
 
 
 def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:

@@ -42,9 +42,10 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
         and not context.matches(_GRAPH_OF_GRADIENTS)
     ):
         return False
-    function = context.function_around(place) or context.tree
-    before, after = _around(place, _events(function, context), context)
-    return before == "forward" and after == "backward"
+    events = _events(context.function_around(place) or context.tree, context)
+    at = context.span(place)[0]
+    before, after = [word for start, word in events if start < at], [word for start, word in events if start > at]
+    return before[-1:] == ["forward"] and after[:1] == ["backward"]
 
 
 _OF_AUTOGRAD = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
@@ -97,11 +98,3 @@ def _events(scope: ast.AST, context: FileContext) -> tuple[tuple[int, str], ...]
         elif context.value(call.func).must(Kind.MODULE) and context.mode(call) & Mode.ON:
             found.append((at, "forward"))
     return tuple(sorted(found))
-
-
-def _around(place: ast.expr, events: tuple[tuple[int, str], ...], context: FileContext) -> tuple[str, str]:
-    """Return the events right before and right after a place; empty where there is none."""
-    at = context.span(place)[0]
-    before = [word for start, word in events if start < at]
-    after = [word for start, word in events if start > at]
-    return before[-1] if before else "", after[0] if after else ""
