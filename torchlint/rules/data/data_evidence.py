@@ -121,9 +121,10 @@ _USED = "is used as tensors are"
 
 def _is_moved(owner: cst.BaseExpression) -> bool:
     """Whether an object is what a method gives that little else than a tensor has: ``x.cpu().data``."""
-    return (
-        isinstance(owner, cst.Call) and isinstance(owner.func, cst.Attribute) and last_word(owner.func) in TENSOR_ONLY
-    )
+    match owner:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=word))):
+            return word in TENSOR_ONLY
+    return False
 
 
 def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:

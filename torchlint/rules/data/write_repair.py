@@ -29,7 +29,6 @@ from torchlint.rules.data.data_use import (
     detach_edit,
     detached_owner,
     drop_edit,
-    is_detaching,
 )
 from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
@@ -153,18 +152,13 @@ def _dropping(node: cst.Attribute, use: DataUse, evidence: Evidence, context: Fi
 
 def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Where no block can be made, writing through ``.detach()`` at least is counted; None where it is no better."""
-    owner = detached_owner(node.value, context)
-    title = "Replace `.data` with `.detach()`" if owner is None else "Drop `.data` behind `.detach()`"
-    rests_on = () if owner is None else (is_tensor(owner, context),)
-    edits: tuple[Edit, ...] | None = ((detach_edit if owner is None else drop_edit)(node, context),)
-    if use.way is Way.AUGMENTED:  # `x.detach() += v` is no Python
-        edits = _as_method(node, use, context, "" if is_detaching(node.value, context) else ".detach()")
-    kept = use.way not in (Way.STORE, Way.AUGMENTED) and not is_unused(use.top, context)
-    if edits is None or (use.word in REFORMING and not kept):  # `x.detach().resize_(n)` leaves `x` as it is, too
-        return None
-    fix = Fix(title, edits, (*_of_a_new_tensor(node, evidence, context), *rests_on))
-    if use.way is Way.AUGMENTED:
-        return fix.assuming(*_same_effect(use, context))
+    kept = use.way is not Way.STORE and not is_unused(use.top, context)
+    if use.way is Way.AUGMENTED or (use.word in REFORMING and not kept):
+        return None  # `x.detach() += v` is no Python, and `x.detach().resize_(n)` leaves `x` as it is, too
+    assumed = tuple(_of_a_new_tensor(node, evidence, context))
+    fix = Fix("Replace `.data` with `.detach()`", (detach_edit(node, context),), assumed)
+    if (owner := detached_owner(node.value, context)) is not None:
+        fix = Fix("Drop `.data` behind `.detach()`", (drop_edit(node, context),), (*assumed, is_tensor(owner, context)))
     kept |= use.word in CALLING_BACK and not isinstance(context.parent(use.top), cst.Expr)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
@@ -182,11 +176,8 @@ _METHODS: dict[type[cst.BaseAugOp], str] = {
 }
 
 
-def _as_method(node: cst.Attribute, use: DataUse, context: FileContext, before: str = "") -> tuple[Edit, ...] | None:
-    """``m.w.data += v`` becomes ``m.w.add_(v)``: ``m.w += v`` would also assign a property, or a tuple's member.
-
-    What is written ``before`` the method goes in with it.
-    """
+def _as_method(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...] | None:
+    """``m.w.data += v`` becomes ``m.w.add_(v)``: ``m.w += v`` would also assign a property, or a tuple's member."""
     statement = use.top
     assert isinstance(statement, cst.AugAssign)
     method, value = _METHODS.get(type(statement.operator)), statement.value
@@ -194,8 +185,8 @@ def _as_method(node: cst.Attribute, use: DataUse, context: FileContext, before: 
     if method is None or "#" in context.source.slice(start, end) or isinstance(value, cst.Tuple | cst.GeneratorExp):
         return None
     if value.lpar:  # its brackets become those of the call
-        return (Edit(start, end, f"{before}.{method}"),)
-    return Edit(start, end, f"{before}.{method}("), context.insert_after(value, ")")
+        return (Edit(start, end, f".{method}"),)
+    return Edit(start, end, f".{method}("), context.insert_after(value, ")")
 
 
 # ---------------------------------------------------------------------- statements in a block
@@ -204,10 +195,9 @@ def _in_block(statement: Statement, context: FileContext) -> Fix | None:
     trust = _trusted(statement, context)
     if trust is None:
         return None
-    is_alone = trust[1] is Applicability.DISPLAY
-    return _block(
-        neighbours(statement, lambda each: not is_alone and _trusted(each, context) == trust, context), context
-    )
+    stays = trust[1] is Applicability.DISPLAY
+    run = neighbours(statement, lambda other: not stays and _trusted(other, context) == trust, context)
+    return _block(run, context)
 
 
 def moves_into_block(node: cst.CSTNode, context: FileContext) -> bool:
