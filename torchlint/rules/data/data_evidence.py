@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import SETTINGS, FileContext, Kind, Value, remembered
+from torchlint.rules.api import SETTINGS, TENSOR_MAKERS, TORCH_FUNCTIONS, FileContext, Kind, Value, remembered
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asks
@@ -41,6 +41,9 @@ _NEVER = re.compile(
 """Names under which code keeps records, configurations, containers and pictures that have a ``data`` of their own."""
 _READERS = frozenset({"numpy", "eq", "ne", "gt", "lt", "ge", "le", "clone", "norm"})
 """Methods that say likely, not surely, that a tensor is read."""
+_TAKING_ANYTHING = TENSOR_MAKERS | {"torch.as_tensor", "torch.asarray", "torch.is_tensor"}
+_TAKING_TENSORS = (TORCH_FUNCTIONS | {"torch.autograd.Variable", "torch.nn.Parameter"}) - _TAKING_ANYTHING
+"""Functions of torch that are given tensors."""
 _OWN_TENSORS = re.compile(rb"^\s+self\.grad\s*=", re.MULTILINE)
 """A class of the file's own that has a gradient too."""
 
@@ -109,7 +112,7 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
         return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    is_used = is_read or use.way in (Way.METHOD, Way.INIT) or _is_written_into_another(node, context)
+    is_used = is_read or use.way in (Way.METHOD, Way.INIT) or _is_given(node, context)
     if is_used or asks("by_method", place, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     is_named = _is_named(node.value, use)
@@ -127,12 +130,19 @@ def _is_moved(owner: cst.BaseExpression) -> bool:
     return False
 
 
-def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is what another one is written with: ``weight.data.copy_(x.data)``."""
+def _is_given(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is what another one is written with, or what a function of torch is given.
+
+    So it is in ``weight.data.copy_(x.data)`` and in ``torch.max(x.data, 1)``, not in ``torch.tensor(x.data)``.
+    """
     above = context.parent(node)
-    match context.parent(above) if isinstance(above, cst.Arg) else None:
+    call = context.parent(above) if isinstance(above, cst.Arg) else None
+    match call:
         case cst.Call(func=cst.Attribute(value=cst.Attribute(attr=cst.Name(value="data")), attr=cst.Name(value=word))):
             return word in ALIKE
+        case cst.Call(func=function, args=[first, *_]) if first is above:
+            names = context.names(function)
+            return bool(names) and names <= _TAKING_TENSORS
     return False
 
 

@@ -46,6 +46,7 @@ TENSOR_ONLY = frozenset(
     detach backward unsqueeze unsqueeze_ data_ptr is_contiguous contiguous detach_ new new_zeros new_ones new_tensor
     new_empty new_full type_as scatter scatter_ scatter_add_ index_select masked_fill masked_fill_ masked_select narrow
     addmm bmm baddbmm expand_as view_as topk logsumexp log_softmax permute numel nelement softmax cuda cpu unbind mm
+    mv t
     """.split()
 )
 """Methods that little else than a tensor has."""
