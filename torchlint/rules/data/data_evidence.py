@@ -103,7 +103,8 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
     place = context.python(node.value)
     if not isinstance(place, ast.expr) or context.matches(_OWN_TENSORS) or asks("of_others", place, context):
         return None
-    if asks("beyond_doubt", place, context):
+    is_written = use.way is Way.METHOD or _is_written_into_another(node, context)
+    if is_written or asks("beyond_doubt", place, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     about_records = context.matches(RECORDS) or context.matches(PACKED) or has_own_data(context)
     if about_records or is_annotated_otherwise(node.value, context) or _is_record(node, context):
@@ -112,7 +113,7 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
         return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    is_used = is_read or use.way in (Way.METHOD, Way.INIT) or _is_given(node, context)
+    is_used = is_read or use.way is Way.INIT or _is_given_to_torch(node, context)
     if is_used or asks("by_method", place, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     is_named = _is_named(node.value, use)
@@ -130,20 +131,25 @@ def _is_moved(owner: cst.BaseExpression) -> bool:
     return False
 
 
-def _is_given(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is what another one is written with, or what a function of torch is given.
-
-    So it is in ``weight.data.copy_(x.data)`` and in ``torch.max(x.data, 1)``, not in ``torch.tensor(x.data)``.
-    """
-    above = context.parent(node)
-    call = context.parent(above) if isinstance(above, cst.Arg) else None
-    match call:
+def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is what another one is written with: ``weight.data.copy_(x.data)``."""
+    match _call_with(node, context):
         case cst.Call(func=cst.Attribute(value=cst.Attribute(attr=cst.Name(value="data")), attr=cst.Name(value=word))):
             return word in ALIKE
-        case cst.Call(func=function, args=[first, *_]) if first is above:
-            names = context.names(function)
-            return bool(names) and names <= _TAKING_TENSORS
     return False
+
+
+def _is_given_to_torch(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is the first thing that a function of torch is given: ``torch.max(x.data, 1)``."""
+    call = _call_with(node, context)
+    names = context.names(call.func) if call is not None and call.args[0].value is node else frozenset()
+    return bool(names) and names <= _TAKING_TENSORS
+
+
+def _call_with(node: cst.Attribute, context: FileContext) -> cst.Call | None:
+    above = context.parent(node)
+    call = context.parent(above) if isinstance(above, cst.Arg) else None
+    return call if isinstance(call, cst.Call) else None
 
 
 def _is_record(node: cst.Attribute, context: FileContext) -> bool:

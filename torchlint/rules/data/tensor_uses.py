@@ -66,7 +66,7 @@ class Questions:
     """The expressions of a function that are asked for something, by their code."""
 
     beyond_doubt: dict[str, list[ast.expr]]
-    """They have a gradient, or are written in place, itself or their `data`."""
+    """They have a gradient, are written in place, themselves or their `data`, or measured by ``x.size(0)``."""
     by_method: dict[str, list[ast.expr]]
     """They, or their `data`, have a method called that little else than a tensor has; a record may hold a tensor."""
     differentiated: dict[str, list[ast.expr]]
@@ -107,8 +107,10 @@ def _questions(around: ast.AST, context: FileContext) -> Questions:
 
 
 def _kind_of(node: ast.Attribute, is_data: bool, context: FileContext) -> str:
-    is_called = call_of(node, context) is not None
-    if (node.attr in GRADED and not is_data) or (node.attr in ALIKE and is_called):
+    call = call_of(node, context)
+    is_called = call is not None
+    is_measured = node.attr == "size" and call is not None and bool(call.args)
+    if (node.attr in ALIKE and is_called) or (not is_data and (node.attr in GRADED or is_measured)):
         return "beyond_doubt"
     if node.attr in TENSOR_ONLY and is_called:
         return "by_method"
