@@ -30,7 +30,6 @@ WEAK = {
     "read as an array": "def f(subject):\n    return subject.t1.data.numpy()\n",
     "an element read as an array": "def f(found):\n    return found[0].data.numpy()\n",
     "copied": "def f(found):\n    return found.data.clone()\n",
-    "compared": "def f(found, other):\n    return found.data.max(1)[1].eq(other.data).sum()\n",
 }
 STRONG = {
     "a parameter": "def f(layer):\n    layer.weight.data.zero_()\n",

@@ -82,7 +82,7 @@ def test_what_is_said_stands_in_one_line(path: Path) -> None:
 @pytest.mark.parametrize("path", FLAGGED, ids=label)
 def test_detach_is_advised_where_the_fix_writes_it(path: Path) -> None:
     for each in check_bytes(alone(path), path.read_bytes(), only(path)).findings:
-        if each.fix is not None and each.message.endswith("use `.detach()`"):
+        if each.fix is not None and each.message.endswith("with `.detach()`"):
             assert any("detach" in edit.text for edit in each.fix.edits)
 
 

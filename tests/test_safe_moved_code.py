@@ -275,10 +275,6 @@ RESIZED = cases("""
 # case: an empty buffer grows
 self.register_buffer("order", torch.zeros(0, dtype=torch.long))
         torch.arange(3, out=self.order.data)
-# case: two buffers grow
-self.register_buffer("order", torch.zeros(0, dtype=torch.long))
-        self.register_buffer("ranked", torch.zeros(0))
-        torch.sort(torch.ones(3), 0, out=(self.ranked.data, self.order.data))
 # case: a parameter that may not grow
 self.w = nn.Parameter(torch.zeros(0))
         torch.randn(3, out=self.w.data)

@@ -192,14 +192,14 @@ def test_code_of_other_libraries_is_left_as_it_runs(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------------- outputs of networks
 def test_the_fix_of_an_output_says_that_it_may_be_no_tensor() -> None:
-    text = "import torch\n\n\ndef f(net, x):\n    out = net(x)\n"
-    text += "    b = out.data\n    return b, out.data.item(), out.data.shape\n"
+    text = "import torch\n\n\ndef f(net, x):\n    output = net(x)\n"
+    text += "    b = output.data\n    return b, output.data.item(), output.data.shape\n"
     fixes = [each.fix for each in found(text)]
     assert len(fixes) == 3
     for fix in fixes:
         assert fix is not None
         assert fix.applicability is Applicability.UNSAFE
-        assert "; assumes that `out` is a tensor of torch" in fix.title
+        assert "; assumes that `output` is a tensor of torch" in fix.title
 
 
 def test_outputs_are_not_spoken_of_where_torch_is_not_imported() -> None:

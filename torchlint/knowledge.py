@@ -75,6 +75,9 @@ class Knowledge(Protocol):
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
 
+    def is_refused(self, write: ast.expr | ast.stmt) -> bool:
+        """Whether a call, store or augmented assignment is proven to write into a leaf, which torch refuses."""
+
     def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:
         """Return the ways of an expression's value to what a specification calls sinks, one for each sink."""
 

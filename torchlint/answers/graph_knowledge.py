@@ -341,7 +341,14 @@ class GraphKnowledge(CheckedFile):
     def has_first_value(self, node: ast.Attribute) -> bool:
         """Whether the tensor of an attribute is proven to be new where it stands, so that no graph holds it."""
         owner, place, takes = self._node(node.value), computed_at(node, self.index, self._node), self._is_taken
-        return owner is not None and place is not None and self._flow.has_first_value(owner, place, takes)
+        last_row = getattr(self.index.nearest(node, ast.stmt), "end_lineno", 0)
+        return owner is not None and place is not None and self._flow.has_first_value(owner, place, last_row, takes)
+
+    @_noted
+    def is_refused(self, write: ast.expr | ast.stmt) -> bool:
+        """Whether a call, store or augmented assignment is proven to write into a leaf, which torch refuses."""
+        fn = lower(self._function_around(write) or self._graph[1].body)
+        return any(self._flow.is_refused(each, fn) for each in fn.writes if each.place is write)
 
     @_noted
     def paths_from(self, specification: FlowSpecification, node: ast.expr) -> tuple[KnownPath, ...]:

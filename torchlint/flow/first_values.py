@@ -17,7 +17,6 @@ from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import MADE, PARAMETER, MemoryRoot
-from torchlint.flow.statement_bounds import StatementBounds
 from torchlint.flow.turned_edges import turned_edges
 from torchlint.models.operation_sets import FACTORIES
 from torchlint.semantic import graph as g
@@ -77,14 +76,14 @@ class FirstValues:
         self._knowledge, self._roots, self._claims = knowledge, roots, CallKnowledge(claims)
         self._quiet: dict[tuple[ClassGraph, str, FunctionGraph | None], bool] = {}
         self._starting: dict[FunctionGraph, bool] = {}
-        self._bounds = StatementBounds(_COMPUTING)
 
-    def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
+    def has_first_value(self, node: Node, place: Node, row: int, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place of its function; False where not proven.
 
-        ``takes`` says which names of the file other files take.
+        ``row`` is the last one of its statement; ``takes`` says which names of the file other files take.
         """
-        return self._is_new_here(node, place, self._bounds.end_of(place)) or self._is_applied_to_new(node, takes)
+        behind = [each.index + 1 for each in place.fn.nodes if each.at is not None and each.at.lineno <= row]
+        return self._is_new_here(node, place, max(behind)) or self._is_applied_to_new(node, takes)
 
     # ------------------------------------------------------------------ where it was made
     def _is_new_here(self, node: Node, place: Node, end: int) -> bool:

@@ -13,8 +13,9 @@ from torchlint.flow.first_values import FirstValues
 from torchlint.flow.flow_paths import FlowPath, FlowPaths
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites
+from torchlint.flow.refused_writes import is_refused
 from torchlint.flow.traces import Traces
-from torchlint.semantic.graph import FunctionGraph, Node
+from torchlint.semantic.graph import FunctionGraph, MemoryWrite, Node
 
 
 class ForwardQueries:
@@ -49,10 +50,16 @@ class ForwardQueries:
             return self._traces.leaves_trace(node, takes)
         return FlowAnswer(PERHAPS, node)
 
-    def has_first_value(self, node: Node, place: Node, takes: Callable[[str], bool]) -> bool:
+    def has_first_value(self, node: Node, place: Node, row: int, takes: Callable[[str], bool]) -> bool:
         """Whether no graph can hold the memory of a value at a place, since it is new; False where not proven."""
         with self._question():
-            return self._first_values.has_first_value(node, place, takes)
+            return self._first_values.has_first_value(node, place, row, takes)
+        return False
+
+    def is_refused(self, write: MemoryWrite, function: FunctionGraph) -> bool:
+        """Whether torch refuses a write of a function whenever it is reached; False where not proven."""
+        with self._question():
+            return is_refused(write, function, self._knowledge, self._roots, self._asked[1])
         return False
 
     def paths(self, specification: FlowSpecification, function: FunctionGraph) -> Iterator[FlowPath]:

@@ -375,6 +375,13 @@ class FileContext:
         is_later = runs_later(node, self.parent, self.bound_otherwise)
         return not is_later and self.answer(("first value", node), lambda: self._analysis.has_first_value(node))
 
+    def is_refused(self, write: cst.CSTNode) -> bool:
+        """Whether a call, or what a statement assigns to, is proven to write into a leaf while grad mode is on."""
+        found = self._expression(write)
+        above = self.parent(found) if found is not None else None
+        places = [found, above if isinstance(above, ast.AugAssign) and above.target is found else None]
+        return any(each is not None and self._analysis.is_refused(each) for each in places)
+
     # ------------------------------------------------------------------ the file and its project
     @property
     def works_with_torch(self) -> bool:

@@ -6,6 +6,7 @@ import ast
 
 import libcst as cst
 
+from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import FileContext, Kind, one_line
 
 
@@ -29,6 +30,11 @@ def in_a_line(node: ast.AST) -> str:
 def first_line(node: ast.expr | ast.stmt, context: FileContext) -> str:
     """Return the first line of a node's text as it stands in the file: the head of a loop or a test."""
     return context.source.slice(*context.span(node)).partition("\n")[0]
+
+
+def in_the_imperative(fix: Fix | None) -> str:
+    """Return what a fix does as the end of a message: "drop `.data`"; nothing where there is none."""
+    return fix.action[:1].lower() + fix.action[1:] if fix is not None else ""
 
 
 # ---------------------------------------------------------------------- steps behind a finding

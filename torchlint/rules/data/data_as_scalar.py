@@ -81,22 +81,18 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, IS_REAL, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, data_use, drop_edit
+from torchlint.rules.data.data_evidence import is_tensor_by, used_tensor
+from torchlint.rules.data.data_use import DataUse, Use, drop_edit
 from torchlint.rules.obligations import error_not_expected, has_no_dimension
 from torchlint.rules.wording import brief
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report a number that is read by way of `.data`."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.SCALAR, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.SCALAR:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    use, evidence = found
     known = context.value(node.value)
     is_sure = use.word != "[0]" or known.rank == 0
     confidence = evidence.confidence if is_sure else min(evidence.confidence, Confidence.LIKELY)

@@ -3,8 +3,8 @@
 ## What it does
 
 Flags `.data` before what does not depend on the elements: `.size()`, `.shape`, `.dtype`, `.device`, `.is_cuda`,
-`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)`,
-`torch.zeros_like(x.data)` and `isinstance(x.data, torch.cuda.FloatTensor)`.
+`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)` and
+`torch.zeros_like(x.data)`.
 
 ## Why is this bad?
 
@@ -65,21 +65,17 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import is_tensor_by, tensor_evidence
-from torchlint.rules.data.data_use import Use, data_use, drop_edit
+from torchlint.rules.data.data_evidence import is_tensor_by, used_tensor
+from torchlint.rules.data.data_use import Use, drop_edit
 from torchlint.rules.obligations import not_traced
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report `.data` where only the tensor's form is asked for."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.FORM, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.FORM:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    use, evidence = found
     assumed = (is_tensor_by(evidence, node.value, context), not_traced(context))
     fix = Fix("Drop `.data`", (drop_edit(node, context),), assumed)
     message = f"`{use.word}` is the same without `.data`: ask the tensor itself"

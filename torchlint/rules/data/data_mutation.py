@@ -78,49 +78,28 @@ class Net(nn.Module):
 
 The first values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, are written by
 `nn.init`, which calls the same methods without grad mode. Other writes go into a block under `torch.no_grad()` that
-neighbouring statements share; where grad mode is off already, `.data` is only dropped, and so it is for the functions
-of `nn.init`. Where the statement calls what is neither torch's, NumPy's nor Python's own, or needs grad mode itself, as
-`torch.autograd.grad` does, and where its result is used, `.data` becomes `.detach()`, through which writes are counted
-too.
-
-`out=w.data` becomes `out=w.detach()`: where the size does not fit, `out=w` would resize `w` itself. In a block it is
-`out=w` where `w` is reckoned with numbers into itself, as in `torch.mul(w, 0.5, out=w.data)`.
+neighbouring statements share; where grad mode is off already, and in the functions of `nn.init`, `.data` is only
+dropped. Where the statement calls what is neither torch's, NumPy's nor Python's own, or asks for grad mode, where its
+result is used, and behind `out=`, `.data` becomes `.detach()`, through which writes are counted too.
 
 `m.weight.data += v` becomes `m.weight.add_(v)`, because `m.weight += v` also assigns the attribute, which may be a
-property: of a parametrized module it is one. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a
-new tensor.
+property. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a new tensor.
 
-Safe where the object that is written is just being made, so that no graph can hold the tensor, and where the method is
-one of those that were measured to do the same in both spellings. Four idioms show that: the write stands
+Safe where no graph can hold the tensor yet, and the method is one of those that were measured to do the same in both
+spellings. The write then stands in `__init__`, in `reset_parameters` or a method that only these call, or in a function
+that the file gives to `.apply` of what is new, also in a loop over the object's own `modules()` or `parameters()`; or
+right behind the line that makes the layer or the tensor. What is written must be made in sight, and nothing may have
+computed with it.
 
-- in `__init__`;
-- in `reset_parameters`, or in a method that only these call, as far as the file shows;
-- in a function that the file gives to `.apply` of what is new, and to nothing else;
-- in one of these in a loop over the object's own `modules()`, `parameters()` or `children()`.
-
-What is written must belong to the object and be made in sight, by a constructor of `torch.nn`, a function of torch that
-makes tensors, or a class or function of the file that makes nothing else: not a module that was passed in, found in a
-global, given by other code, or tied to one. Nothing in these methods may compute with it before the write. Safe as well
-is a layer or a tensor that a straight line of code makes right before (`m = nn.Linear(2, 2)`), and of which it does
-nothing but move and write. Lazy layers have no values before their first call and are never taken for new ones.
-
-Unsafe where the code does not show that the object is a tensor, as where an annotation alone says so of what a
-constructor is given.
-
-Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises "one of the
-variables needed for gradient computation has been modified by an inplace operation". `grad.zero_()` under `no_grad`
-clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the shape now change the tensor itself. On
-an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two spellings differ as
-well.
+Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises. `grad.zero_()`
+under `no_grad` clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the shape now change the
+tensor itself. On an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two
+spellings differ as well. Unsafe, too, where the code does not show a tensor, and in a file that speaks of
+`torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing in what a trace records.
 
 Only shown for what the `forward` of an `autograd.Function` is given: the write is hidden there on purpose, and one that
-is seen has to be told by `ctx.mark_dirty`.
-
-Unsafe in a file that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing
-in what a trace records.
-
-No fix is offered for `resize_` on a tensor that may require grad, which torch refuses, nor for a change of shape that
-cannot go into a block: `x.detach().resize_(n)` leaves `x` as it is, too.
+is seen has to be told by `ctx.mark_dirty`. No fix is offered for `resize_` on a tensor that may require grad, which
+torch refuses, nor for a change of shape that cannot go into a block.
 
 ## References
 
@@ -139,32 +118,29 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.diagnostics.model import Severity
+from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import tensor_evidence
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use
+from torchlint.rules.data.data_evidence import used_tensor
+from torchlint.rules.data.data_use import DataUse, Use, Way
 from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
 from torchlint.rules.data.tensor_uses import CALLING_BACK, REFORMING
-from torchlint.rules.data.write_repair import grad_is_off, may_move_into_block, repair
+from torchlint.rules.data.write_repair import repair
 from torchlint.rules.obligations import not_traced_here
-from torchlint.rules.wording import brief
+from torchlint.rules.wording import in_the_imperative
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report a write through `.data`."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.MUTATION, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.MUTATION:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    use, evidence = found
     fix = repair(node, use, evidence, context)
+    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
+    message = _message(use, fix, severity)
     if fix is not None:
         fix = fix.assuming(not_traced_here(context), *_hidden_on_purpose(node, context))
-    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
-    yield Draft(node.attr, _message(node, use, context), evidence.confidence, (evidence.why, *_why(use)), fix, severity)
+    yield Draft(node.attr, message, evidence.confidence, (evidence.why, *_why(use)), fix, severity)
 
 
 RULE = Rule(
@@ -183,28 +159,16 @@ def _hidden_on_purpose(node: cst.Attribute, context: FileContext) -> Iterator[De
         yield AUTHOR_MEANT_THIS.open(doubt="an input that `forward` changes is told by `ctx.mark_dirty`")
 
 
-def _message(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
-    receiver = brief(node.value, context)
+def _message(use: DataUse, fix: Fix | None, severity: Severity) -> str:
+    """Say what happens, and what the fix does about it."""
+    remedy = in_the_imperative(fix) or "write under `torch.no_grad()`"
     if use.word in REFORMING:
-        return (
-            f"`{receiver}.data.{use.word}()` reshapes the temporary that `.data` makes, not `{receiver}`: "
-            f"call `{use.word}` on `{receiver}` itself under `torch.no_grad()`"
-        )
+        return f"`{use.word}` reshapes the temporary that `.data` makes: {remedy}"
     if use.way is Way.INIT:
-        return f"`nn.init.{use.word}` needs no `.data`: it writes under `no_grad` itself; give it `{receiver}`"
-    return (
-        f"a write through `{receiver}.data` is hidden from autograd, so gradients may be silently wrong: "
-        f"{_remedy(node, use, context)}"
-    )
-
-
-def _remedy(node: cst.Attribute, use: DataUse, context: FileContext) -> str:
-    if use.word in CALLING_BACK:
-        return "write through `.detach()`"
-    if grad_is_off(node, context):
-        return "drop `.data`, grad mode is off here already"
-    moves = may_move_into_block(node, context)
-    return "write under `torch.no_grad()` without `.data`" if moves else "write through `.detach()`"
+        return f"`nn.init.{use.word}` writes under `no_grad` itself: {remedy}"
+    if severity is Severity.WARNING:
+        return f"autograd does not see this write, the gradient may be wrong: {remedy}"
+    return f"autograd does not see writes through `.data`: {remedy}"
 
 
 def _why(use: DataUse) -> tuple[str, ...]:

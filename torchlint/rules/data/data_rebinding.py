@@ -76,22 +76,18 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.data_evidence import tensor_evidence
-from torchlint.rules.data.data_use import Use, data_use
+from torchlint.rules.data.data_evidence import used_tensor
+from torchlint.rules.data.data_use import Use
 from torchlint.rules.data.live_graph import may_change_a_graph
 from torchlint.rules.data.no_grad_block import no_grad_edits, statement_of
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report an assignment to a tensor's `.data`."""
-    if node.attr.value != "data":
+    found = used_tensor(node, Use.REBINDING, context)
+    if found is None:
         return
-    use = data_use(node, context)
-    if use is None or use.use is not Use.REBINDING:
-        return
-    evidence = tensor_evidence(node, context)
-    if evidence is None:
-        return
+    _, evidence = found
     receiver = " ".join(context.code(node.value).split())
     message = (
         f"`{receiver}.data = ...` exchanges the tensor's memory behind autograd's back: "

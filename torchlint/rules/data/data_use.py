@@ -13,6 +13,7 @@ from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
 from torchlint.rules.data.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.data.own_data import has_own_data
+from torchlint.rules.data.tensor_uses import asks
 from torchlint.rules.method_calls import call_of, method_call
 
 VIEWS = frozenset(
@@ -36,9 +37,6 @@ FORM_METHODS = frozenset(
 FORM_FUNCTIONS = frozenset(
     f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
 )
-
-_TYPES = re.compile(r"torch\.(cuda\.)?\w*Tensor")
-"""Types that a tensor has with and without ``.data``, a parameter too (measured on torch 2.13)."""
 
 _NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
 """Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
@@ -85,8 +83,6 @@ class DataUse:
 @remembered
 def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     """Say what is done with a ``.data``; None where the word stands for something else by its shape alone."""
-    if node.attr.value != "data" or _is_package(node):
-        return None
     above = context.parent(node)
     if isinstance(above, cst.Del) or call_of(node, context) is not None:
         return None
@@ -114,13 +110,6 @@ def last_word(node: cst.BaseExpression) -> str:
 def is_loss_name(word: str) -> bool:
     """Whether a word names a loss, and so most likely a tensor of one element."""
     return bool(_LOSS.search(word))
-
-
-def _is_package(node: cst.Attribute) -> bool:
-    match node.value:
-        case cst.Attribute(attr=cst.Name(value="utils")) | cst.Name(value="tf" | "torchtext" | "utils"):
-            return True
-    return False
 
 
 def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
@@ -153,10 +142,6 @@ def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
         names = context.names(outer.func)
         if (names and names <= FORM_FUNCTIONS | {"len", "builtins.len"}) or context.code(outer.func) == "len":
             return DataUse(Use.FORM, outer, word=last_word(outer.func))
-        if context.code(outer.func) == "isinstance" and len(outer.args) == 2:
-            asked = context.names(outer.args[1].value)
-            if asked and all(map(_TYPES.fullmatch, asked)):
-                return DataUse(Use.FORM, outer, word="isinstance")
     return None
 
 
@@ -190,10 +175,6 @@ def _is_augmented(node: cst.CSTNode, context: FileContext) -> bool:
 def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
     """Return the use of a ``.data`` that a function writes into, by ``out=`` or as one of ``nn.init``; else None."""
     argument = context.parent(node)
-    if isinstance(argument, cst.Element) and isinstance(among := context.parent(argument), cst.Tuple):
-        argument = context.parent(among)
-        if not (isinstance(argument, cst.Arg) and argument.keyword):
-            return None
     if not isinstance(argument, cst.Arg) or not isinstance(call := context.parent(argument), cst.Call):
         return None
     if argument.keyword is not None and argument.keyword.value == "out":
@@ -229,20 +210,9 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
     if rank is not None:
         return rank == 0
     named = node.value.func if isinstance(node.value, cst.Call) else node.value
-    return is_loss_name(last_word(named)) or _is_derived_from(node.value, context)
-
-
-def _is_derived_from(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether the function around calls ``x.backward()``, which only a tensor of one element can answer."""
-    place = context.python(node)
-    if not isinstance(place, ast.Name):
-        return False
-    around = context.function_around(place) or context.tree
-    asked = (each.func for each in context.inside(around, ast.Call) if not each.args and not each.keywords)
-    return any(
-        isinstance(each, ast.Attribute) and each.attr == "backward" and ast.unparse(each.value) == place.id
-        for each in asked
-    )
+    place = context.python(node.value)
+    is_differentiated = isinstance(place, ast.expr) and asks("differentiated", place, context)
+    return is_differentiated or is_loss_name(last_word(named))
 
 
 def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
@@ -250,33 +220,11 @@ def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
     return context.replace(node.attr, "detach()")
 
 
-def copy_source(node: cst.Attribute) -> cst.BaseExpression | None:
-    """Return what is copied right before a ``.data``, into memory of its own: ``x`` of ``x.clone().data``."""
-    match node.value:
-        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), lpar=[]):
-            return inner
-    return None
-
-
 def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
     """Write ``x`` for ``x.data``; a comment before the dot stays."""
-    start = context.outer_span(node.value)[1]
-    end = context.span(node.attr)[1]
+    start, end = context.outer_span(node.value)[1], context.span(node.attr)[1]
     gap = context.source.slice(start, end)
-    if "#" not in gap:
-        return Edit(start, end, "")
-    dot = end - len(gap[gap.rindex(".") :].encode())
-    row, _ = context.source.position(dot)
-    rest = context.source.slice(end, len(context.source.utf8)).split("\n", 1)[0]
-    if not rest.strip():  # the line holds nothing else: it goes with its newline
-        return Edit(_newline_before(context, row), end, "")
-    if rest.lstrip().startswith("#"):
-        end += len(rest) - len(rest.lstrip())
-    return Edit(dot, end, "")
-
-
-def _newline_before(context: FileContext, row: int) -> int:
-    return context.source.line_starts[row - 2] + len(context.source.line(row - 1).encode())
+    return Edit(end - len(gap[gap.rindex(".") :].encode()) if "#" in gap else start, end, "")
 
 
 _COPYING = SAME_OR_NEW_METHODS | {"clone"}
@@ -323,23 +271,13 @@ def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:
                 return None
 
 
-def _cloned(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | None:
-    """Return the call and the word of ``torch.clone(node)``."""
-    argument = context.parent(node)
-    call = context.parent(argument) if isinstance(argument, cst.Arg) and argument.value is node else None
-    match call:
-        case cst.Call(func=function, args=[cst.Arg(keyword=None, star="")]):
-            return (call, "clone") if context.names(function) == {"torch.clone"} else None
-    return None
-
-
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
     """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not.
 
     A `.data` that is assigned to detaches nothing: it gives another memory to the object that stands before it.
     """
     at: cst.CSTNode = node
-    while (called := method_call(at, context) or _cloned(at, context)) is not None:
+    while (called := method_call(at, context)) is not None:
         at, word = called
         if word == "detach" and not at.args:
             return True

@@ -17,13 +17,10 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
 )
-from torchlint.rules.data.tensor_uses import PARAMETER
-from torchlint.rules.local_bindings import bindings_of
+from torchlint.rules.local_bindings import values_of
 
-_LEAVES = frozenset(
-    {"parameters", "named_parameters", "param_groups", "Parameter", "Variable", "requires_grad_", "next", "getattr"}
-)
-_DETACHING = frozenset({"data", "detach", "grad"})
+_NO_OPERATION = frozenset({"detach", "Variable", "requires_grad_", "next", "getattr"})
+"""What gives a leaf, or a tensor without its graph."""
 _GRAPH_OF_GRADIENTS = re.compile(rb"create_graph")
 """What a file asks for that computes with gradients again; elsewhere no graph has saved one."""
 
@@ -45,9 +42,10 @@ def may_change_a_graph(node: cst.Attribute, context: FileContext) -> bool:
         and not context.matches(_GRAPH_OF_GRADIENTS)
     ):
         return False
-    function = context.function_around(place) or context.tree
-    before, after = _around(place, _events(function, context), context)
-    return before == "forward" and after == "backward"
+    events = _events(context.function_around(place) or context.tree, context)
+    at = context.span(place)[0]
+    before, after = [word for start, word in events if start < at], [word for start, word in events if start > at]
+    return before[-1:] == ["forward"] and after[:1] == ["backward"]
 
 
 _OF_AUTOGRAD = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
@@ -68,39 +66,24 @@ def is_input_of_function(node: ast.expr, context: FileContext) -> bool:
     return root.id in {each.arg for each in positional_parameters(function)[1:]}
 
 
-def _is_computed(node: ast.expr, context: FileContext, asked: set[ast.expr] | None = None) -> bool:
-    """Whether an expression is the result of a recorded operation, and no parameter.
-
-    ``asked`` holds the names that were asked already: all must hold, and one that leads back to itself is what its
-    other bindings are.
-    """
-    asked = set() if asked is None else asked
+def _is_computed(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression, or all that a name is bound to, is the result of a recorded operation."""
     value = context.value(node)
     if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
         return False
+    values = values_of(node, context) if isinstance(node, ast.Name) else [node]
+    return bool(values) and all(_is_operation(each, context) for each in values)
+
+
+def _is_operation(node: ast.expr, context: FileContext) -> bool:
+    """Whether an expression computes a tensor: it is no leaf and no view of one, nor detached."""
     match node:
-        case ast.Call(func=ast.Attribute(attr=word)) if word in _DETACHING:
-            return False
-        case ast.Call():
-            return not _makes_a_leaf(node)
         case ast.BinOp():
             return True
-        case ast.Name():
-            bound = bindings_of(node, context)
-            values = [each.value for each in bound if not each.depth]
-            if not values or len(values) < len(bound):
-                return False
-            asked.add(node)
-            return all(each in asked or _is_computed(each, context, asked) for each in values)
+        case ast.Call(func=function, keywords=keywords):
+            is_leaf = any(each.arg == "requires_grad" for each in keywords) or context.value(node).instance
+            return not is_leaf and last_word_of_name(function) not in _NO_OPERATION
     return False
-
-
-def _makes_a_leaf(call: ast.Call) -> bool:
-    """Whether a call gives a tensor that no operation made: a parameter, or one made with ``requires_grad``."""
-    if any(each.arg == "requires_grad" for each in call.keywords):
-        return True
-    word = last_word_of_name(call.func)
-    return word in _LEAVES or bool(PARAMETER.search(word))
 
 
 @remembered
@@ -115,11 +98,3 @@ def _events(scope: ast.AST, context: FileContext) -> tuple[tuple[int, str], ...]
         elif context.value(call.func).must(Kind.MODULE) and context.mode(call) & Mode.ON:
             found.append((at, "forward"))
     return tuple(sorted(found))
-
-
-def _around(place: ast.expr, events: tuple[tuple[int, str], ...], context: FileContext) -> tuple[str, str]:
-    """Return the events right before and right after a place; empty where there is none."""
-    at = context.span(place)[0]
-    before = [word for start, word in events if start < at]
-    after = [word for start, word in events if start > at]
-    return before[-1] if before else "", after[0] if after else ""
