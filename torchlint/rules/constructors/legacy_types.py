@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 import libcst as cst
 
@@ -27,9 +28,12 @@ DTYPES = {
     "Bool": "bool",
 }
 """The dtype that the first half of a type's name means."""
-
-_TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
-_WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
+TYPES: Final[dict[str, tuple[str, str]]] = {
+    "torch.Tensor": ("", "cpu"),
+    **{f"torch.{word}Tensor": (dtype, "cpu") for word, dtype in DTYPES.items()},
+    **{f"torch.cuda.{word}Tensor": (dtype, "cuda") for word, dtype in DTYPES.items()},
+}
+"""Dtype and device of each legacy type; ``torch.Tensor`` follows the default dtype."""
 _ALIAS = re.compile(rb"Tensor\s+as\s+(\w+)|\b(\w+)\s*(?::[^=\n]*)?=[^=\n]*Tensor\b(?!\()")
 
 
@@ -54,46 +58,34 @@ class TensorType:
 
 def tensor_type(names: Iterable[str]) -> TensorType | None:
     """Read the qualified names that an expression may be; None unless all of them are legacy tensor types."""
-    found = {name: _TYPE.fullmatch(name) for name in names}
-    if not found:
+    found = sorted(names)
+    if not found or not all(each in TYPES for each in found):
         return None
-    dtypes: set[str] = set()
-    devices: set[str] = set()
-    for match in found.values():
-        if match is None or match["dtype"] not in ("", *DTYPES) or (match["cuda"] and not match["dtype"]):
-            return None
-        dtypes.add(match["dtype"])
-        devices.add("cuda" if match["cuda"] else "cpu")
-    plain = dtypes == {""}
-    dtype = None if plain else _agreed({DTYPES.get(each, "float32") for each in dtypes})
-    return TensorType(tuple(sorted(found)), plain, dtype, _agreed(devices))
+    dtypes, devices = zip(*(TYPES[each] for each in found), strict=True)
+    plain = set(dtypes) == {""}
+    return TensorType(tuple(found), plain, None if plain else _agreed(e or "float32" for e in dtypes), _agreed(devices))
 
 
-def _agreed(values: set[str]) -> str | None:
-    return next(iter(values)) if len(values) == 1 else None
+def _agreed(words: Iterable[str]) -> str | None:
+    """Return the one word that all are; None where they differ."""
+    found = set(words)
+    return found.pop() if len(found) == 1 else None
 
 
 def is_type_word(word: str, context: FileContext) -> bool:
-    """Whether a word names a legacy tensor type, or stands for one in a file."""
-    return bool(_WORD.fullmatch(word)) or word in type_aliases(context)
-
-
-def type_aliases(context: FileContext) -> frozenset[str]:
-    """Return the words of a file that an import or an assignment may have made of a legacy tensor type's name."""
-    return _type_aliases(context.source.utf8)
+    """Whether a word names a legacy tensor type, or an import or an assignment may have made it stand for one."""
+    return word.endswith("Tensor") or word in _aliases(context.source.utf8)
 
 
 @lru_cache(maxsize=8)
-def _type_aliases(text: bytes) -> frozenset[str]:
+def _aliases(text: bytes) -> frozenset[str]:
     return frozenset((one or other).decode() for one, other in _ALIAS.findall(text))
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
     """Return the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
     word = name_node(node)
-    if word is None:
-        return None
-    if not is_type_word(word.value, context):
+    if word is None or not is_type_word(word.value, context):
         return None
     return tensor_type(context.names(node))
 
