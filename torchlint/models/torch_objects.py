@@ -120,11 +120,13 @@ _WRAPPING: Final = """
 _OBJECTS: Final = """
     torch.no_grad torch.enable_grad torch.inference_mode torch.autocast torch.cuda.amp.autocast torch.amp.autocast
     torch.autograd.set_detect_anomaly torch.autograd.detect_anomaly torch.vmap torch.func.vmap functorch.vmap
-    torch.cuda.Stream torch.cuda.Event
+    torch.cuda.Stream torch.cuda.Event torch.FloatStorage torch.DoubleStorage torch.HalfStorage torch.LongStorage
+    torch.IntStorage torch.ShortStorage torch.ByteStorage torch.BoolStorage torch.TypedStorage torch.UntypedStorage
 """
 _TRANSFERS: Final[dict[str, _Transfer]] = {
     **_alike(_WRAPPING, _first),
     **_alike(_OBJECTS, _object),
+    "torch.Size": lambda _, __, path: descend(of_kind(a.SIZE), path),
     **_alike("torch.hub.load torch.jit.load torch.fx.GraphModule", _loaded_module),
     **_alike("torch.nn.Embedding.from_pretrained torch.nn.EmbeddingBag.from_pretrained", _pretrained),
     **_alike("torch.utils.checkpoint.checkpoint", _run),

@@ -18,7 +18,7 @@ from torchlint.diagnostics.assumptions import (
     NOT_TRACED,
     Decision,
 )
-from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces, word_of
 from torchlint.rules.wording import brief
 
 
@@ -131,11 +131,9 @@ def _takes(kind: ast.expr | None) -> bool:
 
 def _expects(context: ast.expr) -> bool:
     """Whether a call expects an error: ``pytest.raises(RuntimeError)``, ``suppress(TypeError)``."""
-    if not isinstance(context, ast.Call) or not isinstance(context.func, ast.Name | ast.Attribute):
+    if not isinstance(context, ast.Call) or _EXPECTS.search(word_of(context.func)) is None:
         return False
-    word = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
-    kind = context.args[0] if context.args else None
-    return _EXPECTS.search(word) is not None and _takes(kind)
+    return _takes(context.args[0] if context.args else None)
 
 
 # ---------------------------------------------------------------------- torch's defaults

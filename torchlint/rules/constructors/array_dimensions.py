@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.rules.api import FileContext, Kind
+from torchlint.rules.api import FileContext, Kind, elements_of
 
 DIMENSIONAL = frozenset(
     f"numpy.{word}"
@@ -19,6 +19,7 @@ FOLLOWING = frozenset(f"numpy.{word}" for word in "linspace repeat cumsum cumpro
 _SHAPED = frozenset(f"numpy.{word}" for word in "zeros ones empty full".split())
 _CONVERTING = frozenset(f"numpy.{word}" for word in "array asarray ascontiguousarray".split())
 _DRAWN = frozenset({"numpy.random.rand", "numpy.random.randn"})
+_FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64", "builtins.float"})
 _REDUCTIONS = frozenset("sum prod max min mean argmax argmin count_nonzero std var".split())
 
 
@@ -48,8 +49,21 @@ def _is_spelled(node: ast.expr) -> bool:
     return isinstance(node, ast.ListComp) or (isinstance(node, ast.List | ast.Tuple) and bool(node.elts))
 
 
+def holds_floats(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether an array is cast to floats right there: these are no size, whatever its dimensions."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="astype"), args=[wanted]):
+            return bool(names := context.names(wanted)) and names <= _FLOATS
+    return False
+
+
 def may_be_one_number(node: ast.AST | None) -> bool:
-    """Whether an array may as well be one number: a name of it, or what is reduced without saying an axis."""
-    if not isinstance(node, ast.Call):
-        return True
-    return isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS and not node.keywords
+    """Whether an array may as well be one number: a name, an element, or what is reduced without saying an axis."""
+    match node:
+        case ast.Name() | ast.Attribute():
+            return True
+        case ast.Subscript(slice=index):
+            return not any(isinstance(each, ast.Slice) for each in elements_of(index))
+        case ast.Call(func=ast.Attribute(attr=word), keywords=[]):
+            return word in _REDUCTIONS
+    return False

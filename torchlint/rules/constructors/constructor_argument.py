@@ -11,7 +11,7 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, Value, one_line
-from torchlint.rules.constructors.array_dimensions import has_dimensions, may_be_one_number
+from torchlint.rules.constructors.array_dimensions import has_dimensions, holds_floats, may_be_one_number
 from torchlint.rules.wording import brief
 
 
@@ -113,15 +113,13 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
             return Given(ArgumentKind.SIZE, True, "a size")
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return Given(ArgumentKind.DATA, value.must(Kind.SEQUENCE), "a list")
-        case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
-            return Given(ArgumentKind.SIZE, True, shown)
         case cst.Float() | cst.UnaryOperation(expression=cst.Float()):
             return Given(ArgumentKind.INVALID, True, shown, floats=True)
         case cst.Name(value="True" | "False" | "None") | cst.Imaginary() | cst.BaseString():
             return Given(ArgumentKind.INVALID, True, shown)
         case cst.GeneratorExp() | cst.BaseSet() | cst.BaseDict():
             return Given(ArgumentKind.INVALID, True, shown)
-    if value.may(Kind.OTHER) and (value.must(Kind.OTHER | Kind.NONE) or _STORAGE.search(code)):
+    if value.may(Kind.OTHER) and (_is_storage(value) or _STORAGE.search(code)):
         return Given(ArgumentKind.STORAGE, True, "a storage")
     value = value.having(kind=value.kind & ~_ALWAYS_REFUSED)
     if value.must(_SIZES):
@@ -130,6 +128,12 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
     if value.must(Kind.TENSOR):
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
     return _values(argument, value, shown, context) or _by_name(node, argument, shown, context)
+
+
+def _is_storage(value: Value) -> bool:
+    """Whether a value is an object without a name, as what a tensor gives is, or one of torch's storages."""
+    is_of_torch = all(each.startswith("torch.") and each.endswith("Storage") for each in value.instance)
+    return value.must(Kind.OTHER | Kind.NONE) and not value.names and is_of_torch
 
 
 def _literal(node: cst.List | cst.Tuple | cst.ListComp, context: FileContext) -> Given:
@@ -187,22 +191,23 @@ def _values(node: cst.BaseExpression, value: Value, shown: str, context: FileCon
     """
     found = context.python(node)
     if value.must(Kind.SEQUENCE):
-        is_handed = isinstance(found, ast.Name) and any(isinstance(each, ast.arg) for each in context.reaching(found))
+        is_local = isinstance(found, ast.Name) and not any(isinstance(e, ast.arg) for e in context.reaching(found))
+        is_made_here = is_local or isinstance(node, cst.BinaryOperation | cst.Call)
         if value.claimed and _is_called(node, _SIZE_WORDS):
             return Given(ArgumentKind.UNKNOWN, False, shown)
-        kind = ArgumentKind.ARRAY if value.claimed or is_handed else ArgumentKind.DATA
+        kind = ArgumentKind.DATA if is_made_here and not value.claimed else ArgumentKind.ARRAY
         return Given(kind, not value.claimed, f"{shown}, a sequence,", doubt=value.claimed)
     is_array = value.must(Kind.ARRAY | Kind.INTEGER | Kind.SEQUENCE) and value.may(Kind.ARRAY)
     if is_array and not (value.may(Kind.INTEGER) and may_be_one_number(found)):
         what = shown if value.may(Kind.SEQUENCE) else f"{shown}, an array,"
-        return Given(ArgumentKind.ARRAY, has_dimensions(found, context), what)
+        return Given(ArgumentKind.ARRAY, has_dimensions(found, context) or holds_floats(found, context), what)
     return None
 
 
 def _by_name(node: cst.Call, argument: cst.BaseExpression, shown: str, context: FileContext) -> Given:
     """Read names, and what is done with the result."""
     is_filled = is_overwritten(node, context)
-    if context.value(argument).may(Kind.INTEGER) and (is_filled or _reads_as_size(argument)):
+    if context.value(argument).may(Kind.INTEGER | Kind.OTHER) and (is_filled or _reads_as_size(argument)):
         is_fresh = is_filled or _is_in_parameter(node, context)
         return Given(ArgumentKind.SIZE, False, shown, by_name=_is_called(argument, _SIZE_WORDS) and not is_fresh)
     return Given(ArgumentKind.UNKNOWN, False, shown)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
 from torchlint.rules.method_calls import method_call
+
+_WORDS: Final[dict[float, str]] = {0: "zeros", 1: "ones"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,7 @@ def filling(node: cst.Call, context: FileContext) -> Filling | None:
     match method, used.args:
         case "zero_", []:
             return Filling("zeros", edit)
-        case "fill_", [cst.Arg(keyword=None, value=cst.Integer(value="0") | cst.Float(value="0." | "0.0"))]:
-            return Filling("zeros", edit)
-        case "fill_", [cst.Arg(keyword=None, value=cst.Integer(value="1") | cst.Float(value="1." | "1.0"))]:
-            return Filling("ones", edit)
+        case "fill_", [cst.Arg(keyword=None, value=cst.Integer() | cst.Float() as number)]:
+            word = _WORDS.get(number.evaluated_value)
+            return Filling(word, edit) if word is not None else None
     return None

@@ -159,7 +159,7 @@ def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     if found.doubt:
         code, _, kind = found.what.rstrip(",").partition(", ")
         steps.append(f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}")
-    elif call.confidence is Confidence.LIKELY and found.kind is ArgumentKind.SIZE:
+    elif found.kind is ArgumentKind.SIZE and not found.proven:
         steps.append(f"the name or the use of {found.what} suggests a size; nothing proves it")
     if found.kind is ArgumentKind.UNKNOWN:
         steps.append(f"nothing in the code tells what {found.what} is")

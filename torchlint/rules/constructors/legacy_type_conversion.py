@@ -118,9 +118,8 @@ def _type(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
     match node:
         case cst.SimpleString():
             return tensor_type([str(node.evaluated_value)])
-        case cst.IfExp(body=one, orelse=other):
-            both = [found.names for each in (one, other) if (found := _type(each, context))]
-            return tensor_type([name for names in both for name in names]) if len(both) == 2 else None
+        case cst.IfExp():
+            return tensor_type(context.names(node))
     return type_of(node, context)
 
 

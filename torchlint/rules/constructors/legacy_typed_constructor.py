@@ -46,16 +46,15 @@ x = torch.LongTensor([1, 2])  # legacy
 As for TNS301 and TNS302 (also for what is filled at once, `torch.LongTensor(2).zero_()`): safe where the kind of the
 arguments is proven; the default dtype does not matter here. `torch.cuda.*` becomes `device="cuda"`. Where a file of the
 project may set a default device or a default tensor type, `device="cpu"` is added to the others, because they stay on
-the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the fix
-writes `device="cuda" if use_cuda else "cpu"`, provided the test is made of `torch.cuda.is_available()` and of flags
-that are bound once and mean the same there; else the device is for the author to say: the fix is only shown. It is so,
-too, where an argument may be a size or data. `torch.cuda.*` inside `try` is unsafe: without an accelerator torch raises
-another error for `device="cuda"`, which the handler may not take. Unsafe in a function where a file of the project
-traces: a trace warns of `torch.tensor`, and of a typed constructor it does not.
+the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the device
+is for the author to say: the fix is only shown. It is so, too, where an argument may be a size or data. `torch.cuda.*`
+inside `try` is unsafe: without an accelerator torch raises another error for `device="cuda"`, which the handler may not
+take. Unsafe in a function where a file of the project traces: a trace warns of `torch.tensor`, and of a typed
+constructor it does not.
 
-A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the
-same arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does
-not check the indices. What is given a storage shares its memory and is not reported.
+A sparse type, `torch.sparse.FloatTensor(indices, values, size)`, does what `torch.sparse_coo_tensor` does with the same
+arguments, the dtype of the values included; unsafe, because torch then warns once for each process that it does not
+check the indices. What is given a storage shares its memory and is not reported.
 
 ## References
 

@@ -15,18 +15,10 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.rules.api import FileContext
 from torchlint.rules.repairs import Spelled, torch_name
 
-DTYPES = {
-    "Float": "float32",
-    "Double": "float64",
-    "Half": "float16",
-    "BFloat16": "bfloat16",
-    "Long": "int64",
-    "Int": "int32",
-    "Short": "int16",
-    "Char": "int8",
-    "Byte": "uint8",
-    "Bool": "bool",
-}
+DTYPES: Final = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
+    "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
+}  # fmt: skip
 """The dtype that the first half of a type's name means."""
 TYPES: Final[dict[str, tuple[str, str]]] = {
     "torch.Tensor": ("", "cpu"),

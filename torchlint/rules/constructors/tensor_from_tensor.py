@@ -49,12 +49,12 @@ transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and
 Unsafe where a file of the project sets a default device, to which `torch.tensor(t)` moves its result, where the file
 names a class of the project that is below `Tensor`, which `.detach()` keeps and `torch.tensor` does not, and where the
 code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
-a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an element
-of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show nothing: arrays
-and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a number.
+and what `isinstance` or `torch.is_tensor` says. An annotation and a method such as `argmax`, `split` or `max` of an
+unknown object show nothing: arrays have them too, and code that wraps a value in `torch.tensor` is often handed a
+number.
 
-Nothing is detached twice: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow,
-write `weight.clone()` or `weight` instead.
+What carries no gradient is not detached: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was
+meant to flow, write `weight.clone()` or `weight` instead.
 
 ## References
 

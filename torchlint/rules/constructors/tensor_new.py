@@ -114,7 +114,7 @@ def _takes_size(node: cst.BaseExpression) -> bool:
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))) | cst.Attribute(attr=cst.Name(value="shape")):
             return True
-        case cst.Subscript(value=inner):
+        case cst.Subscript(value=cst.Attribute() as inner):
             return _takes_size(inner)
         case cst.BinaryOperation(left=left, right=right):
             return _takes_size(left) or _takes_size(right)
@@ -135,7 +135,7 @@ def _message(receiver: str, found: Given, filled: Filling | None) -> str:
                 "use `new_empty` for a shape, else `new_tensor`"
             )
         case ArgumentKind.ARRAY:
-            return f"`{receiver}.new` shares or copies {found.what} depending on its dtype: use `torch.as_tensor`"
+            return f"`{receiver}.new` shares or copies {found.what} depending on its dtype: use `new_tensor`"
         case ArgumentKind.TENSOR:
             return f"`{receiver}.new` makes an alias of {found.what} or refuses its dtype: use the tensor itself"
         case ArgumentKind.INVALID:
@@ -148,13 +148,15 @@ def _fix(node: cst.Call, found: Given, filled: Filling | None, context: FileCont
     if found.kind is ArgumentKind.TENSOR or in_fstring(node, context):
         return None
     size = _renamed(node, f"new_{filled.word if filled is not None else 'empty'}", found, context)
-    if found.is_size and not found.by_name:
-        return replace(size, edits=(*size.edits, filled.edit)) if filled is not None else size
     data = _renamed(node, "new_tensor", found, context)
+    if filled is not None:
+        size = replace(size, edits=(*size.edits, filled.edit))
+    first, other = (size, data) if found.is_size else (data, size)
     if not found.may_be_either:
-        return data
-    action = f"{data.action} if {found.what} holds values, `new_empty` if it is a size"
-    return replace(data, action=action, otherwise=size)
+        return first
+    readings = ("is a size", "new_tensor") if found.is_size else ("holds values", "new_empty")
+    action = f"{first.action} if {found.what} {readings[0]}, else `{readings[1]}`"
+    return replace(first, action=action, otherwise=other)
 
 
 def _renamed(node: cst.Call, method: str, found: Given, context: FileContext) -> Fix:

@@ -9,9 +9,9 @@ operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project writes
-to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class writes to
-an attribute of its own says nothing. Where a checkpoint may be loaded, others may use the module, or its tests write to
-it (nobody else does), that is possible only.
+to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it, no checkpoint that is
+loaded. What another class writes to an attribute of its own says nothing. It is possible only where other files import
+the module.
 
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined with others, given to another
 function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
@@ -146,18 +146,19 @@ _READ_BY_METHODS: Final = FlowSpecification(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report memory that is computed with before anything is written to it."""
-    if context.spells(node.func, "Parameter"):
-        yield from _parameter(node, context)
-        return
     at, word = name_node(node.func), _maker(node, context)
+    if at is None or not word:
+        return
     made = _passed_on(node, context)
-    place = context.python(made)
-    if at is None or not word or not isinstance(place, ast.expr) or _NO_MEMORY.search(context.code(made)):
+    place, above = context.python(made), _call_around(made, context)
+    if not isinstance(place, ast.expr) or _NO_MEMORY.search(context.code(made)):
+        return
+    if above is not None and context.names(above.func) & _PARAMETERS:
+        yield from _parameter(above, place, context)
         return
     used = context.first_use(place)
     if used is None or not _is_read(used, context):
         return
-    line = next(each for each in (used, *context.ancestors(used)) if isinstance(each, ast.stmt))
     begun, fix = _ZEROS.get(word, "torch.zeros"), None
     if isinstance(node.func, cst.Attribute) and word in _ZEROS:
         decided = AUTHOR_MEANT_THIS.open(doubt="the numbers begin with zeros from now on", is_likely=True)
@@ -166,9 +167,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         at,
         f"`{_name_of(made, context)}` is uninitialised memory when it is computed with: begin with `{begun}`",
         Confidence.LIKELY,
-        (f"line {line.lineno} reads it: `{first_line(line, context)}`",),
+        (_read_at(used, context),),
         fix,
     )
+
+
+def _read_at(place: ast.AST, context: FileContext) -> str:
+    line = next(each for each in (place, *context.ancestors(place)) if isinstance(each, ast.stmt))
+    return f"line {line.lineno} reads it: `{first_line(line, context)}`"
 
 
 def _maker(node: cst.BaseExpression, context: FileContext) -> str:
@@ -189,14 +195,20 @@ def _maker(node: cst.BaseExpression, context: FileContext) -> str:
 def _passed_on(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression:
     """Return the outermost expression that holds the numbers of a new tensor: moved, cast, wrapped or reshaped."""
     while True:
-        called, above = method_call(node, context), context.parent(node)
-        around = context.parent(above) if isinstance(above, cst.Arg) else None
+        called, around = method_call(node, context), _call_around(node, context)
         if called is not None and called[1] in _PASSING:
             node = called[0]
-        elif isinstance(around, cst.Call) and context.names(around.func) & _WRAPPERS:
+        elif around is not None and context.names(around.func) & _WRAPPERS:
             node = around
         else:
             return node
+
+
+def _call_around(node: cst.BaseExpression, context: FileContext) -> cst.Call | None:
+    """Return the call that an expression is an argument of."""
+    above = context.parent(node)
+    around = context.parent(above) if isinstance(above, cst.Arg) else None
+    return around if isinstance(around, cst.Call) else None
 
 
 def _is_read(place: ast.AST, context: FileContext) -> bool:
@@ -226,41 +238,26 @@ def _name_of(made: cst.BaseExpression, context: FileContext) -> str:
 
 # ---------------------------------------------------------------------- parameters
 _LOADERS: Final = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
-_TRAINING: Final = ("backward", "training_step")
 _SET_BELOW: Final = r"(?s)\bclass\s+\w+\s*\([^)]*\b%s\b[^)]*\):.*\bself\.%s\s*=(?!=)"
 """A class below that sets an attribute anew."""
 
 
-def _parameter(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+def _parameter(node: cst.Call, memory: ast.expr, context: FileContext) -> Iterator[Draft]:
     """Report a parameter of a module that nothing in the project writes to and that other methods compute with."""
-    at, place, memory = name_node(node.func), context.python(node), node.args[0].value if node.args else node
-    while (
-        isinstance(memory, cst.Call) and isinstance(memory.func, cst.Attribute) and memory.func.attr.value in _PASSING
-    ):
-        memory = memory.func.value
-    word = _attribute_of(_passed_on(node, context), context)
-    if at is None or place is None or not word or _NO_MEMORY.search(context.code(node)):
+    at, word = name_node(node.func), _attribute_of(_passed_on(node, context), context)
+    begun, owner = context.function_around(memory), context.nearest(memory, ast.ClassDef)
+    if at is None or not word or owner is None or not isinstance(begun, ast.FunctionDef) or context.is_test:
         return
-    if not _maker(memory, context) or not context.names(node.func) & _PARAMETERS or context.is_test:
-        return
-    begun, owner = context.function_around(place), context.nearest(place, ast.ClassDef)
-    if not isinstance(begun, ast.FunctionDef) or begun.name != "__init__" or owner is None:
-        return
-    if context.parent(begun) is not owner or _may_initialise(word, owner, context):
+    if begun.name != "__init__" or context.parent(begun) is not owner or _may_initialise(word, owner, context):
         return
     paths = context.paths_from(_READ_BY_METHODS, memory)
-    away = [each for each in paths if each.way_out and each.sink.row != context.row(node)]
-    reads = [
-        above for each in paths if not each.way_out for above in (each.sink.node, *context.ancestors(each.sink.node))
-    ]
-    is_in_sight = context.other_texts.importer is None or _is_spelled(_TRAINING, context)
-    line = next((each for each in reads if isinstance(each, ast.stmt)), None)
-    if line is not None and not away:
+    reads = [each.sink.node for each in paths if not each.way_out and context.holds(each.sink.node)]
+    if reads and all(each.sink.row == memory.lineno for each in paths if each.way_out):
         yield Draft(
             at,
             f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
-            Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE,
-            (f"line {line.lineno} reads it: `{first_line(line, context)}`",),
+            Confidence.LIKELY if context.other_texts.importer is None else Confidence.POSSIBLE,
+            (_read_at(reads[0], context),),
         )
 
 
@@ -283,10 +280,12 @@ def _may_initialise(word: str, owner: ast.ClassDef, context: FileContext) -> boo
         return True
     if any(_is_handed_on(each, index) for index, body in lineage for each in index.inside(body, ast.Name)):
         return True
+    if any(each in attributes or others.spelling(each) != [] for each in _LOADERS):
+        return True
     below = _SET_BELOW % (re.escape(owner.name), re.escape(word))
     names = frozenset(body.name for _, body in lineage)
     is_written = others.initialises(word, names) or others.tests_initialise(word)
-    return bool(is_written or others.spelling(owner.name, below)) or _is_spelled(_LOADERS, context)
+    return bool(is_written or others.spelling(owner.name, below))
 
 
 def _is_handed_on(node: ast.Name, index: AstIndex) -> bool:
@@ -296,16 +295,10 @@ def _is_handed_on(node: ast.Name, index: AstIndex) -> bool:
     return node.id == "self" and not is_super and isinstance(above, ast.Call | ast.keyword | ast.List | ast.Tuple)
 
 
-def _is_spelled(words: tuple[str, ...], context: FileContext) -> bool:
-    """Whether a file of the project names one of these attributes, as far as its files are counted."""
-    here, others = context.attributes_by_word(), context.other_texts
-    return any(each in here or others.spelling(each) != [] for each in words)
-
-
 RULE = Rule(
     "TNS309",
     "uninitialised-memory-read",
-    Triggers(methods=("new_empty",), functions=("empty", "empty_like", "Parameter", *_LEGACY)),
+    Triggers(methods=("new_empty",), functions=("empty", "empty_like", *_LEGACY)),
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check},
