@@ -1,10 +1,11 @@
-"""Whether an array has a dimension by the call that makes it: one whole number of NumPy's is a size."""
+"""Whether an array has a dimension, by the call that makes it: one whole number of NumPy's is a size."""
 
 from __future__ import annotations
 
 import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
+from torchlint.rules.local_bindings import values_of
 
 DIMENSIONAL = frozenset(
     f"numpy.{word}"
@@ -24,7 +25,10 @@ _REDUCTIONS = frozenset("sum prod max min mean argmax argmin count_nonzero std v
 
 
 def has_dimensions(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether a call makes an array that has a dimension; False where it does not tell."""
+    """Whether a call, or those of a name, make an array that has a dimension; False where they do not tell."""
+    if isinstance(node, ast.Name):
+        values = values_of(node, context)
+        return bool(values) and all(isinstance(e, ast.Call) and has_dimensions(e, context) for e in values)
     if not isinstance(node, ast.Call) or any(each.arg in ("out", None) for each in node.keywords):
         return False
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":

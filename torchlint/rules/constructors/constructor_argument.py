@@ -81,23 +81,23 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
     """Classify the positional arguments of a legacy constructor's call."""
     if not positional:
         return Given(ArgumentKind.EMPTY, True, "nothing")
-    plain = [each.value for each in positional if not each.star]
-    first = positional[0]
+    first, plain = positional[0], [each.value for each in positional if not each.star]
+    if any(each.star == "**" for each in positional):
+        return Given(ArgumentKind.UNKNOWN, False, f"`{brief(first.value, context)}`")
     if len(plain) > 1 or (first.keyword is not None and first.keyword.value == "size"):
         return Given(ArgumentKind.SIZE, True, "a size")
     if not plain:
-        return _spread(first, context)
+        return _spread(first.value, context)
     found = _one(node, plain[0], context)
     if len(positional) == 1:
         return found
     return Given(ArgumentKind.SIZE, found.proven and found.kind is ArgumentKind.SIZE, "a size")
 
 
-def _spread(argument: cst.Arg, context: FileContext) -> Given:
-    """Read ``*sizes``; ``**options`` may be anything."""
-    node, shown = argument.value, f"`{argument.star}{brief(argument.value, context)}`"
-    value = context.value(node)
-    if argument.star == "*" and (value.must(_SIZES) or _measures(node) or _is_called(node, _SEVERAL_SIZES)):
+def _spread(node: cst.BaseExpression, context: FileContext) -> Given:
+    """Read ``*sizes``, which may hold none."""
+    value, shown = context.value(node), f"`*{brief(node, context)}`"
+    if value.must(_SIZES) or _measures(node) or _is_called(node, _SEVERAL_SIZES):
         is_proven = value.must(_SIZES) and (not value.claimed or _asks_a_tensor(node, context))
         return Given(ArgumentKind.SIZE, is_proven, shown, may_be_empty=True)
     return Given(ArgumentKind.UNKNOWN, False, shown)
@@ -112,7 +112,7 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
         case cst.Integer():
             return Given(ArgumentKind.SIZE, True, "a size")
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
-            return Given(ArgumentKind.DATA, value.must(Kind.SEQUENCE), "a list")
+            return Given(ArgumentKind.DATA, value.must(Kind.SEQUENCE) and not value.claimed, "a list")
         case cst.Float() | cst.UnaryOperation(expression=cst.Float()):
             return Given(ArgumentKind.INVALID, True, shown, floats=True)
         case cst.Name(value="True" | "False" | "None") | cst.Imaginary() | cst.BaseString():
