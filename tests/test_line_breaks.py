@@ -155,17 +155,15 @@ WRAPPED = """\
 import numpy as np
 import torch
 from torch.autograd import Variable
-
-cuda = torch.cuda.is_available()
-Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+from torch.cuda import FloatTensor
 
 
-def made(rows, columns):
-    return Variable(Tensor(np.ones((rows, columns))), requires_grad=False)
+def made(number_of_rows, columns):
+    return Variable(FloatTensor(np.ones((number_of_rows, columns))), requires_grad=False)
 """
 UNWRAPPED = """\
     return torch.as_tensor(
-        np.ones((rows, columns)), dtype=torch.float32, device="cuda" if cuda else "cpu"
+        np.ones((number_of_rows, columns)), dtype=torch.float32, device="cuda"
     )
 """
 
