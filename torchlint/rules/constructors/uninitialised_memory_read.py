@@ -136,7 +136,8 @@ _READ_BY_METHODS: Final = FlowSpecification(
     vetoes=(
         NodePattern(functions=("torch.nn.init.*",)),
         NodePattern(methods=_INPLACE, at=RECEIVES),
-        NodePattern(ops=frozenset({"grow", "spread", "setter"}), at=frozenset({0})),
+        NodePattern(ops=frozenset({"grow", "spread"}), at=frozenset({0})),
+        NodePattern(ops=frozenset({"setter"}), words=frozenset({"data"}), at=frozenset({0})),
     ),
     ways_out=frozenset({PASSED, RETURNED, STORED}),
     through_objects=True,
@@ -248,11 +249,13 @@ def _parameter(node: cst.Call, memory: ast.expr, context: FileContext) -> Iterat
     begun, owner = context.function_around(memory), context.nearest(memory, ast.ClassDef)
     if at is None or not word or owner is None or not isinstance(begun, ast.FunctionDef) or context.is_test:
         return
-    if begun.name != "__init__" or context.parent(begun) is not owner or _may_initialise(word, owner, context):
+    if begun.name != "__init__" or context.parent(begun) is not owner:
         return
-    paths = context.paths_from(_READ_BY_METHODS, memory)
+    paths, own = context.paths_from(_READ_BY_METHODS, memory), (context.row(node), memory.lineno)
     reads = [each.sink.node for each in paths if not each.way_out and context.holds(each.sink.node)]
-    if reads and all(each.sink.row == memory.lineno for each in paths if each.way_out):
+    if not reads or any(each.way_out and each.sink.row not in own for each in paths):
+        return
+    if not _may_initialise(word, owner, context):
         yield Draft(
             at,
             f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
