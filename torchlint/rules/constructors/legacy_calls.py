@@ -116,41 +116,36 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
     return kind.device != "cuda"
 
 
+_SAID = {
+    ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `torch.empty(0)`",
+    ArgumentKind.SIZE: "{takes} as a size and {leaves} its memory {left}: use `torch.{function}`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`",
+    ArgumentKind.DATA: "makes {dtype} of {what} whatever it holds: use `torch.tensor` and say the dtype",
+    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype",
+    ArgumentKind.TENSOR: "makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`",
+    ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `torch.tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} as a size if it is an integer and as data if it is a sequence: "
+    "use `torch.empty` or `torch.as_tensor`",
+}
+_SIZES = "given a size leaves its memory {left}: use `torch.{function}`"
+_A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
+
+
 def message(call: Construction) -> str:
     """Say in one line what a legacy constructor does with its arguments, and the remedy."""
-    name, what = call.type.shown, call.given.what
-    match call.given.kind:
-        case ArgumentKind.EMPTY:
-            return f"{name} without arguments makes an empty tensor: use `torch.empty(0)`"
-        case ArgumentKind.SIZE:
-            function = call.filling.word if call.filling is not None else "empty"
-            return f"{name} {_taken(call)}: use `torch.{function}`"
-        case ArgumentKind.SHAPE:
-            return f"{name} takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`"
-        case ArgumentKind.DATA if what == "a tuple":
-            return f"{name} takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
-        case ArgumentKind.DATA:
-            made = "the default float dtype" if call.type.plain else call.type.dtype or "the dtype of its name"
-            return f"{name} makes {made} of {what} whatever it holds: use `torch.tensor` and say the dtype"
-        case ArgumentKind.ARRAY:
-            return f"{name} shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype"
-        case ArgumentKind.TENSOR:
-            return f"{name} makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`"
-        case ArgumentKind.INVALID:
-            return f"{name} always raises `TypeError` for {what}: use `torch.tensor`"
-    return (
-        f"{name} takes {what} as a size if it is an integer and as data if it is a sequence: "
-        "use `torch.empty` or `torch.as_tensor`"
-    )
-
-
-def _taken(call: Construction) -> str:
-    left = "to be filled" if call.filling is not None else "uninitialised"
-    if "`" not in call.given.what:
-        return f"given a size leaves its memory {left}"
-    if call.given.proven:
-        return f"takes {call.given.what} as a size and leaves its memory {left}"
-    return f"may take {call.given.what} as a size and leave its memory {left}"
+    what, is_sure = call.given.what, call.given.proven
+    said = _SAID[call.given.kind]
+    if what in ("a size", "a tuple"):
+        said = _SIZES if what == "a size" else _A_TUPLE
+    words = {
+        "what": what,
+        "takes": f"takes {what}" if is_sure else f"may take {what}",
+        "leaves": "leaves" if is_sure else "leave",
+        "left": "uninitialised" if call.filling is None else "to be filled",
+        "function": "empty" if call.filling is None else call.filling.word,
+        "dtype": "the default float dtype" if call.type.plain else call.type.dtype or "the dtype of its name",
+    }
+    return f"{call.type.shown} {said.format_map(words)}"
 
 
 def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:

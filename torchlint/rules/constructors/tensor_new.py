@@ -78,6 +78,17 @@ from torchlint.rules.obligations import is_tensor, size_not_traced
 from torchlint.rules.repairs import in_fstring
 from torchlint.rules.wording import brief, tensor_step
 
+_SAID = {
+    ArgumentKind.EMPTY: "given a size leaves its memory {left}: use `new_{function}`",
+    ArgumentKind.SIZE: "given a size leaves its memory {left}: use `new_{function}`",
+    ArgumentKind.DATA: "takes {what} as data, an integer as a size: use `new_tensor`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `new_empty` for a shape, else `new_tensor`",
+    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `new_tensor`",
+    ArgumentKind.TENSOR: "makes an alias of {what} or refuses its dtype: use the tensor itself",
+    ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `new_tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} as a size or as data: use `new_empty` or `new_tensor`",
+}
+
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report `x.new(...)` on a tensor."""
@@ -98,8 +109,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     filled = filling(node, context) if found.is_size else None
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
+    function, left = ("empty", "uninitialised") if filled is None else (filled.word, "to be filled")
+    said = _SAID[found.kind].format(what=found.what, function=function, left=left)
     fix = _fix(node, found, filled, context)
-    yield Draft(node.func.attr, _message(shown, found, filled), confidence, (step,), fix, severity)
+    yield Draft(node.func.attr, f"`{shown}.new` {said}", confidence, (step,), fix, severity)
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
@@ -119,28 +132,6 @@ def _takes_size(node: cst.BaseExpression) -> bool:
         case cst.BinaryOperation(left=left, right=right):
             return _takes_size(left) or _takes_size(right)
     return False
-
-
-def _message(receiver: str, found: Given, filled: Filling | None) -> str:
-    match found.kind:
-        case ArgumentKind.EMPTY | ArgumentKind.SIZE if filled is not None:
-            return f"`{receiver}.new` given a size leaves its memory to be filled: use `new_{filled.word}`"
-        case ArgumentKind.EMPTY | ArgumentKind.SIZE:
-            return f"`{receiver}.new` given a size leaves its memory uninitialised: use `new_empty`"
-        case ArgumentKind.DATA:
-            return f"`{receiver}.new` takes {found.what} as data, an integer as a size: use `new_tensor`"
-        case ArgumentKind.SHAPE:
-            return (
-                f"`{receiver}.new` takes {found.what} as data, not as a shape: "
-                "use `new_empty` for a shape, else `new_tensor`"
-            )
-        case ArgumentKind.ARRAY:
-            return f"`{receiver}.new` shares or copies {found.what} depending on its dtype: use `new_tensor`"
-        case ArgumentKind.TENSOR:
-            return f"`{receiver}.new` makes an alias of {found.what} or refuses its dtype: use the tensor itself"
-        case ArgumentKind.INVALID:
-            return f"`{receiver}.new` always raises `TypeError` for {found.what}: use `new_tensor`"
-    return f"`{receiver}.new` takes {found.what} as a size or as data: use `new_empty` or `new_tensor`"
 
 
 def _fix(node: cst.Call, found: Given, filled: Filling | None, context: FileContext) -> Fix | None:
