@@ -155,15 +155,17 @@ WRAPPED = """\
 import numpy as np
 import torch
 from torch.autograd import Variable
-from torch.cuda import FloatTensor
+
+cuda = torch.cuda.is_available()
+Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
 
 
-def made(number_of_rows, columns):
-    return Variable(FloatTensor(np.ones((number_of_rows, columns))), requires_grad=False)
+def made(rows, columns):
+    return Variable(Tensor(np.ones((rows, columns))), requires_grad=False)
 """
 UNWRAPPED = """\
     return torch.as_tensor(
-        np.ones((number_of_rows, columns)), dtype=torch.float32, device="cuda"
+        np.ones((rows, columns)), dtype=torch.float32, device="cuda" if cuda else "cpu"
     )
 """
 

@@ -126,7 +126,6 @@ _OBJECTS: Final = """
 _TRANSFERS: Final[dict[str, _Transfer]] = {
     **_alike(_WRAPPING, _first),
     **_alike(_OBJECTS, _object),
-    "torch.Size": lambda _, __, path: descend(of_kind(a.SIZE), path),
     **_alike("torch.hub.load torch.jit.load torch.fx.GraphModule", _loaded_module),
     **_alike("torch.nn.Embedding.from_pretrained torch.nn.EmbeddingBag.from_pretrained", _pretrained),
     **_alike("torch.utils.checkpoint.checkpoint", _run),

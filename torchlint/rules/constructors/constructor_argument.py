@@ -113,6 +113,8 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
             return Given(ArgumentKind.SIZE, True, "a size")
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
             return Given(ArgumentKind.DATA, value.must(Kind.SEQUENCE) and not value.claimed, "a list")
+        case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
+            return Given(ArgumentKind.SIZE, True, shown)
         case cst.Float() | cst.UnaryOperation(expression=cst.Float()):
             return Given(ArgumentKind.INVALID, True, shown, floats=True)
         case cst.Name(value="True" | "False" | "None") | cst.Imaginary() | cst.BaseString():

@@ -46,8 +46,9 @@ x = torch.LongTensor([1, 2])  # legacy
 As for TNS301 and TNS302 (also for what is filled at once, `torch.LongTensor(2).zero_()`): safe where the kind of the
 arguments is proven; the default dtype does not matter here. `torch.cuda.*` becomes `device="cuda"`. Where a file of the
 project may set a default device or a default tensor type, `device="cpu"` is added to the others, because they stay on
-the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the device
-is for the author to say: the fix is only shown. It is so, too, where an argument may be a size or data. `torch.cuda.*`
+the CPU. Where a name stands for several types (`torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`) the fix
+writes `device="cuda" if use_cuda else "cpu"`, if the module binds that flag once, to a truth value; else the device is
+for the author to say: the fix is only shown. It is so, too, where an argument may be a size or data. `torch.cuda.*`
 inside `try` is unsafe: without an accelerator torch raises another error for `device="cuda"`, which the handler may not
 take. Unsafe in a function where a file of the project traces: a trace warns of `torch.tensor`, and of a typed
 constructor it does not.

@@ -22,7 +22,7 @@ from torchlint.diagnostics.model import Edit, Fix
 from torchlint.rules.api import Draft, FileContext
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given
 from torchlint.rules.constructors.legacy_calls import KEYWORD, Construction, construction, message, reasons
-from torchlint.rules.constructors.legacy_types import kept_below, spelled_like
+from torchlint.rules.constructors.legacy_types import chosen_device, kept_below, spelled_like
 from torchlint.rules.obligations import (
     data_not_traced,
     default_dtype_unchanged,
@@ -86,10 +86,11 @@ def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
         return None
     (callee, imports), (said, more) = spelled, named
     suffix = f", dtype={said}{'()' if dtype == 'get_default_dtype' else ''}" if said else ""
-    suffix += f", device={device}" if (device := _device(call, context)) else ""
+    device = _device(call, context)
+    suffix += f", device={device}" if device else ""
     filled = (call.filling.edit,) if call.filling is not None else ()
     edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more, *filled)
-    action = f"Use `{callee}(...{suffix})`{_alternative(call)}"
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, function in _MAKING, device)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, function, context)))
 
 
@@ -109,7 +110,7 @@ def _device(call: Construction, context: FileContext) -> str:
     if "device" in call.words:
         return ""
     if call.type.device != "cpu":
-        return "device" if call.type.device is None else '"cuda"'
+        return '"cuda"' if call.type.device else chosen_device(call.node.func, context) or "device"
     return '"cpu"' if not call.never_ran and stays_on_the_cpu(context, call.type.plain)[0] else ""
 
 
@@ -122,14 +123,15 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _alternative(call: Construction) -> str:
+def _alternative(call: Construction, as_size: bool, device: str) -> str:
     """Return what else may be meant, for the title."""
-    if call.type.device is None and "device" not in call.words:
+    if device == "device":
         return " and say on which device"
     if not call.given.may_be_either:
         return ""
-    if call.given.is_size:
-        return f" if {call.given.what} is a size, `torch.as_tensor` if it holds values"
+    if as_size:
+        data = "tensor" if call.given.kind in _BY_TENSOR else "as_tensor"
+        return f" if {call.given.what} is a size, `torch.{data}` if it holds values"
     return f" if {call.given.what} holds values, `torch.empty` if it is a size"
 
 
@@ -139,7 +141,7 @@ def _assumed(call: Construction, function: str, context: FileContext) -> Iterato
     yield kind_decided(given, function in _MAKING, call.never_ran)
     for each in (call.node.func, *(one.value for one in call.positional if len(call.positional) == 1)):
         yield from kept_below(each, context)
-    if call.type.device is None and "device" not in call.words:
+    if _device(call, context) == "device":
         yield DEVICE_IS_KNOWN.open()
     if given.may_be_empty:
         yield SIZE_IS_GIVEN.open(given.what)
