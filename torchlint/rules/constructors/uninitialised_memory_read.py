@@ -9,9 +9,9 @@ operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
 Flags `self.w = nn.Parameter(torch.empty(n))` and `nn.Parameter(torch.Tensor(n, m))` in a module that computes with
 `self.w` and derives from `nn.Module`, maybe by way of other classes of the project, where nothing in the project writes
-to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it, no checkpoint that is
-loaded. What another class writes to an attribute of its own says nothing. It is possible only where other files import
-the module.
+to it: no `nn.init`, no `.data`, no loop over `parameters()`, no function that is given it. What another class writes to
+an attribute of its own says nothing. It is possible only where other files import the module or a checkpoint may be
+loaded, and silent where weights are loaded and nothing trains.
 
 Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined with others, given to another
 function or to `nn.init`, asked for its shape, returned, on the `meta` device, or has no elements.
@@ -239,6 +239,7 @@ def _name_of(made: cst.BaseExpression, context: FileContext) -> str:
 
 # ---------------------------------------------------------------------- parameters
 _LOADERS: Final = ("load_state_dict", "from_pretrained", "load_from_checkpoint", "safetensors")
+_TRAINING: Final = ("backward", "training_step")
 _SET_BELOW: Final = r"(?s)\bclass\s+\w+\s*\([^)]*\b%s\b[^)]*\):.*\bself\.%s\s*=(?!=)"
 """A class below that sets an attribute anew."""
 
@@ -255,13 +256,22 @@ def _parameter(node: cst.Call, memory: ast.expr, context: FileContext) -> Iterat
     reads = [each.sink.node for each in paths if not each.way_out and context.holds(each.sink.node)]
     if not reads or any(each.way_out and each.sink.row not in own for each in paths):
         return
-    if not _may_initialise(word, owner, context):
-        yield Draft(
-            at,
-            f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
-            Confidence.LIKELY if context.other_texts.importer is None else Confidence.POSSIBLE,
-            (_read_at(reads[0], context),),
-        )
+    is_loaded = _is_spelled(_LOADERS, context)
+    if _may_initialise(word, owner, context) or (is_loaded and not _is_spelled(_TRAINING, context)):
+        return  # the weights are those of a checkpoint
+    is_in_sight = context.other_texts.importer is None and not is_loaded
+    yield Draft(
+        at,
+        f"nothing initialises `self.{word}`, a parameter of uninitialised memory: `nn.init` it",
+        Confidence.LIKELY if is_in_sight else Confidence.POSSIBLE,
+        (_read_at(reads[0], context),),
+    )
+
+
+def _is_spelled(words: tuple[str, ...], context: FileContext) -> bool:
+    """Whether a file of the project names one of these attributes, or there are too many files to tell."""
+    here, others = context.attributes_by_word(), context.other_texts
+    return any(each in here or others.spelling(each) != [] for each in words)
 
 
 def _attribute_of(made: cst.BaseExpression, context: FileContext) -> str:
@@ -282,8 +292,6 @@ def _may_initialise(word: str, owner: ast.ClassDef, context: FileContext) -> boo
     if any(context.value(each.value).may(Kind.MODULE) for each in attributes.get("apply", ())):
         return True
     if any(_is_handed_on(each, index) for index, body in lineage for each in index.inside(body, ast.Name)):
-        return True
-    if any(each in attributes or others.spelling(each) != [] for each in _LOADERS):
         return True
     below = _SET_BELOW % (re.escape(owner.name), re.escape(word))
     names = frozenset(body.name for _, body in lineage)
