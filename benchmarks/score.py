@@ -138,7 +138,7 @@ def _argument(finding: Finding) -> str:
     text = finding.message
     if "if it is an integer and as data if" in text:
         return "not told"
-    if "takes a tuple as data" in text:
+    if " as data, not as a s" in text:
         return "data"
     if any(each in text for each in ("memory uninit", "memory to be filled", "without arguments", "`torch.empty`")):
         return "size"

@@ -87,8 +87,12 @@ def test_silent_where_weights_are_only_loaded(tmp_path: Path) -> None:
     assert levels(tmp_path, {"serve.py": "model.load_state_dict(weights)\n"}) == []
 
 
-def test_reported_where_others_only_read(tmp_path: Path) -> None:
-    assert levels(tmp_path, {"train.py": TRAINING, "count.py": COUNTING}) == [Confidence.LIKELY]
+def test_possible_where_others_only_read(tmp_path: Path) -> None:
+    assert levels(tmp_path, {"train.py": TRAINING, "count.py": COUNTING}) == [Confidence.POSSIBLE]
+
+
+def test_likely_where_nobody_else_takes_the_module(tmp_path: Path) -> None:
+    assert levels(tmp_path, {"count.py": COUNTING}) == [Confidence.LIKELY]
 
 
 def test_possible_where_a_checkpoint_may_be_loaded(tmp_path: Path) -> None:
@@ -98,15 +102,15 @@ def test_possible_where_a_checkpoint_may_be_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["test_net.py", "tests/helpers.py"])
 @pytest.mark.parametrize("text", [INITIALISING["a loop"], INITIALISING["nn.init"]], ids=["a loop", "nn.init"])
-def test_possible_where_tests_alone_initialise(tmp_path: Path, path: str, text: str) -> None:
-    assert levels(tmp_path, {"train.py": TRAINING, path: text}) == [Confidence.POSSIBLE]
+def test_silent_where_tests_alone_initialise(tmp_path: Path, path: str, text: str) -> None:
+    assert levels(tmp_path, {"train.py": TRAINING, path: text}) == []
 
 
-def test_reported_where_data_is_only_read(tmp_path: Path) -> None:
+def test_possible_where_data_is_only_read(tmp_path: Path) -> None:
     reading = (
         "def score(net, x):\n    print(net.kernel.data.shape)\n    return x + net.kernel.data - net.kernel.data[0]\n"
     )
-    assert levels(tmp_path, {"train.py": TRAINING, "score.py": reading}) == [Confidence.LIKELY]
+    assert levels(tmp_path, {"train.py": TRAINING, "score.py": reading}) == [Confidence.POSSIBLE]
 
 
 @pytest.mark.torch

@@ -142,7 +142,7 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
         ("no dtype", ", dtype=torch.float32", "", "a: dtype"),
         ("a double", "float32", "float64", "a: dtype"),
     ],
-    ("TNS301", "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(x)\na += 1\nreturn x"): [
+    ("TNS301", "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(np.atleast_1d(x))\na += 1\nreturn x"): [
         ("a copy of an array", "as_tensor", "tensor", "the result: elements"),
     ],
     ("TNS301", "return torch.Tensor(np.atleast_1d(array))"): [
@@ -166,7 +166,7 @@ WRONG: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("TNS304", "a = torch.ShortTensor([0, 2, 1])"): [
         ("another width", "int16", "int32", "a: dtype"),
     ],
-    ("TNS304", "x = np.atleast_1d(array).astype(np.int64)\na = torch.LongTensor(x)\na += 1\nreturn x"): [
+    ("TNS304", "x = np.atleast_1d(array).astype(np.int64)\na = torch.LongTensor(np.atleast_1d(x))\na += 1\nreturn x"): [
         ("a copy of an array", "as_tensor", "tensor", "the result: elements"),
     ],
     ("TNS304", "a = torch.LongTensor(2, 3)\nb = torch.LongTensor()"): [

@@ -120,7 +120,8 @@ _WRAPPING: Final = """
 _OBJECTS: Final = """
     torch.no_grad torch.enable_grad torch.inference_mode torch.autocast torch.cuda.amp.autocast torch.amp.autocast
     torch.autograd.set_detect_anomaly torch.autograd.detect_anomaly torch.vmap torch.func.vmap functorch.vmap
-    torch.cuda.Stream torch.cuda.Event
+    torch.cuda.Stream torch.cuda.Event torch.FloatStorage torch.DoubleStorage torch.HalfStorage torch.LongStorage
+    torch.IntStorage torch.ShortStorage torch.ByteStorage torch.BoolStorage torch.TypedStorage torch.UntypedStorage
 """
 _TRANSFERS: Final[dict[str, _Transfer]] = {
     **_alike(_WRAPPING, _first),

@@ -20,8 +20,10 @@ from torchlint.facts.callers import CallerEvidence, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.flow_specifications import (
+    PASSED,
     RECEIVES,
     RETURNED,
+    STORED,
     FlowSpecification,
     FlowValue,
     NodePattern,
@@ -467,8 +469,8 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN",
-    "RECEIVES", "RETURNED", "SCOPES", "SETTINGS", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE",
+    "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN", "PASSED",
+    "RECEIVES", "RETURNED", "SCOPES", "SETTINGS", "STORED", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE",
     "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype",
     "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind",
     "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value", "any_element", "arguments_of",

@@ -18,8 +18,7 @@ from torchlint.diagnostics.assumptions import (
     NOT_TRACED,
     Decision,
 )
-from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces
-from torchlint.rules.local_bindings import values_of
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces, word_of
 from torchlint.rules.wording import brief
 
 
@@ -57,7 +56,6 @@ def is_detached(node: ast.expr, context: FileContext) -> bool:
 
 
 # ---------------------------------------------------------------------- no class below Tensor
-_OF_TORCH = "torch makes it here, and of its own class"
 _NONE_ABOUT = "the old call takes nothing else, and no file of the project works with a subclass of `Tensor`"
 
 
@@ -66,27 +64,16 @@ def of_no_subclass(node: cst.BaseExpression, context: FileContext) -> Decision:
 
     `Variable(x)` and `torch.tensor(x)` make a plain tensor of an object of a subclass (measured on torch 2.13).
     """
-    place = context.python(node)
-    if isinstance(place, ast.expr) and _is_plain(place, context):
-        return IS_TENSOR.proven(_OF_TORCH, brief(node, context))
+    if _is_made_anew(node, context):
+        return IS_TENSOR.proven("torch makes it here, and of its own class", brief(node, context))
     found = context.other_texts.subclasses_tensors
     doubt = f"{found}, and the new code keeps its class" if found else None
     return IS_TENSOR.decided(doubt, brief(node, context), _NONE_ABOUT)
 
 
-def _is_plain(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression, or all that a name is bound to, is what torch makes of no tensor."""
-    if isinstance(node, ast.Name):
-        values = values_of(node, context)
-        return bool(values) and all(_is_made_anew(each, context) for each in values)
-    return _is_made_anew(node, context)
-
-
-def _is_made_anew(node: ast.expr, context: FileContext) -> bool:
+def _is_made_anew(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether a call makes a tensor, and is not handed one whose class it takes over, as ``zeros_like`` does."""
-    if not isinstance(node, ast.Call):
-        return False
-    names = context.names(node.func)
+    names = context.names(node.func) if isinstance(node, cst.Call) else frozenset[str]()
     return bool(names) and names <= TENSOR_MAKERS and not any(each.endswith("_like") for each in names)
 
 
@@ -144,17 +131,12 @@ def _takes(kind: ast.expr | None) -> bool:
 
 def _expects(context: ast.expr) -> bool:
     """Whether a call expects an error: ``pytest.raises(RuntimeError)``, ``suppress(TypeError)``."""
-    if not isinstance(context, ast.Call) or not isinstance(context.func, ast.Name | ast.Attribute):
+    if not isinstance(context, ast.Call) or _EXPECTS.search(word_of(context.func)) is None:
         return False
-    word = context.func.attr if isinstance(context.func, ast.Attribute) else context.func.id
-    kind = context.args[0] if context.args else None
-    return _EXPECTS.search(word) is not None and _takes(kind)
+    return _takes(context.args[0] if context.args else None)
 
 
-# ---------------------------------------------------------------------- torch's defaults, and tracing
-_SETTERS = ("set_default_device", "set_default_tensor_type")
-
-
+# ---------------------------------------------------------------------- torch's defaults
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What a file does to torch's defaults, by its own words."""
@@ -167,46 +149,6 @@ class Defaults:
     """It may set a CUDA default tensor type: then ``torch.Tensor`` and the modern constructors follow it alike."""
 
 
-def defaults_unchanged(context: FileContext, dtype: bool) -> tuple[Decision, ...]:
-    """Decide whether nothing in the project sets a default that matters.
-
-    The default device matters to every constructor; ``dtype`` says whether the default dtype does, too.
-    """
-    return (default_device_unchanged(context), *((_default_dtype_unchanged(context),) if dtype else ()))
-
-
-def default_device_unchanged(context: FileContext) -> Decision:
-    """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
-    known = defaults(context)
-    if known.device or known.tensor_type:
-        return DEFAULT_DEVICE.open(doubt="this file sets the default device")
-    return DEFAULT_DEVICE.decided(context.other_texts.sets(DEVICE, TENSOR_TYPE))
-
-
-def is_set_by_an_import(context: FileContext) -> bool:
-    """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
-    others = context.other_texts
-    if others.sets(DEVICE, TENSOR_TYPE) is None:
-        return False
-    files = [path for word in _SETTERS for path in others.spelling(word) or []]
-    return not {os.path.basename(each).partition(".")[0] for each in files}.isdisjoint(_imported_words(context))
-
-
-def _imported_words(context: FileContext) -> Iterator[str]:
-    """Yield the last word of each module, and each name, that a file imports."""
-    for plain in context.nodes(ast.Import):
-        yield from (each.name.rpartition(".")[2] for each in plain.names)
-    for taken in context.nodes(ast.ImportFrom):
-        yield (taken.module or "").rpartition(".")[2]
-        yield from (each.name for each in taken.names)
-
-
-def _default_dtype_unchanged(context: FileContext) -> Decision:
-    if defaults(context).dtype:
-        return DEFAULT_DTYPE.open(doubt="this file sets the default dtype")
-    return DEFAULT_DTYPE.decided(context.other_texts.sets(DTYPE, TENSOR_TYPE))
-
-
 def defaults(context: FileContext) -> Defaults:
     """Return what a file does to torch's defaults."""
     found = context.defaults_set
@@ -217,55 +159,51 @@ def defaults(context: FileContext) -> Defaults:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """What the successor of a legacy constructor has to say of torch's defaults, and what that rests on."""
-
-    cpu: bool
-    """The device: legacy constructors ignore a default device, and their successors follow it."""
-    dtype: bool
-    """That the dtype is the default one: no other can be written where somebody may change it."""
-    decisions: tuple[Decision, ...]
+def default_device_unchanged(context: FileContext) -> Decision:
+    """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
+    known = defaults(context)
+    here = _HERE if known.device or known.tensor_type else None
+    return DEFAULT_DEVICE.decided(here or context.other_texts.sets(DEVICE, TENSOR_TYPE))
 
 
-def spoken(context: FileContext, plain: bool, says_device: bool, follows_dtype: str) -> Spoken:
-    """Decide what a legacy constructor's successor has to say.
-
-    :param plain: whether the constructor is ``torch.Tensor`` itself, which follows the default tensor type
-    :param says_device: whether a device is written anyway
-    :param follows_dtype: why the successor need not be told the default dtype, if it need not
-    """
-    cpu, device = (False, DEFAULT_DEVICE.proven(_WRITTEN)) if says_device else _spoken_device(context, plain)
-    if not plain:
-        return Spoken(cpu, False, (device,))
-    if follows_dtype:
-        return Spoken(cpu, False, (device, DEFAULT_DTYPE.proven(follows_dtype)))
-    kept = _default_dtype_unchanged(context)
-    asked = kept if kept.is_proven else DEFAULT_DTYPE.proven("the code asks for it")
-    return Spoken(cpu, not kept.is_proven, (device, asked))
+def default_dtype_unchanged(context: FileContext) -> Decision:
+    """Decide whether nothing in the project sets a default dtype."""
+    here = "this file sets the default dtype" if defaults(context).dtype else None
+    return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
-_WRITTEN = "the device is written"
+def is_set_by_an_import(context: FileContext) -> bool:
+    """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
+    others = context.other_texts
+    if others.sets(DEVICE, TENSOR_TYPE) is None:
+        return False
+    files = [path for word in _SETTERS for path in others.spelling(word) or []]
+    modules = {os.path.basename(each).partition(".")[0] for each in files}
+    taken = {word for node in context.imports for word in re.findall(r"\w+", ast.unparse(node))}
+    return not modules.isdisjoint(taken)
 
 
-def _spoken_device(context: FileContext, plain: bool) -> tuple[bool, Decision]:
-    """Say whether the CPU has to be written: ``torch.Tensor`` follows a default tensor type and no default device.
+_SETTERS = ("set_default_device", "set_default_tensor_type")
+_HERE = "this file sets the default device"
 
-    The modern constructors follow both, so where only the tensor type is set there is nothing to write.
+
+def stays_on_the_cpu(context: FileContext, plain: bool) -> tuple[bool, Decision]:
+    """Say whether a legacy constructor's successor has to be told the CPU, and what leaving that open rests on.
+
+    Legacy constructors ignore a default device, which the modern ones follow. A default tensor type moves both, but
+    of the legacy ones ``torch.Tensor`` alone: ``plain`` says whether it is that.
     """
     known, others = defaults(context), context.other_texts
     device = _HERE if known.device else others.sets(DEVICE)
     kind = _HERE if known.tensor_type else others.sets(TENSOR_TYPE)
-    if kind and plain and not device:
-        return False, DEFAULT_DEVICE.proven("both calls follow the default tensor type")
-    if kind and plain:
-        return known.device and not known.tensor_type, DEFAULT_DEVICE.open(doubt=kind)
-    return bool(device or kind), DEFAULT_DEVICE.proven(_WRITTEN if device or kind else "")
+    if plain and kind:
+        followed = DEFAULT_DEVICE.proven("both calls follow the default tensor type")
+        return False, DEFAULT_DEVICE.open(doubt=kind) if device else followed
+    is_told = bool(device or kind)
+    return is_told, DEFAULT_DEVICE.proven("the device is written" if is_told else "")
 
 
-_HERE = "this file sets the default device"
-
-
+# ---------------------------------------------------------------------- not-traced
 def not_traced(context: FileContext, doubt: str = "a trace makes `.data` a constant") -> Decision:
     """Decide whether neither the file traces, scripts or compiles code, nor one that imports it.
 

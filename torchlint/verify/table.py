@@ -193,7 +193,7 @@ _FROM_DATA = (
     *_cases(
         "TNS301",
         "return torch.Tensor(np.atleast_1d(array))",
-        "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(x)\na += 1\nreturn x",
+        "x = np.atleast_1d(array).astype(np.float32)\na = torch.Tensor(np.atleast_1d(x))\na += 1\nreturn x",
         given="array: np.ndarray",
     ),
     *_cases("TNS301", "return torch.Tensor([t.sum(), t.sum()])", "return torch.Tensor([t.sum().item(), 2])"),
@@ -217,7 +217,7 @@ _TYPES = (
     *_cases("TNS304", *(f"a = torch.{each}(np.atleast_1d(array))" for each in _TYPED), given="array: np.ndarray"),
     *_cases(
         "TNS304",
-        "x = np.atleast_1d(array).astype(np.int64)\na = torch.LongTensor(x)\na += 1\nreturn x",
+        "x = np.atleast_1d(array).astype(np.int64)\na = torch.LongTensor(np.atleast_1d(x))\na += 1\nreturn x",
         given="array: np.ndarray",
     ),
     *_cases(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
@@ -10,7 +11,7 @@ from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
 from torchlint.rules.method_calls import method_call
 
-_WORDS: dict[float | None, str] = {0: "zeros", 1: "ones"}
+_WORDS: Final[dict[float, str]] = {0: "zeros", 1: "ones"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,14 @@ def filling(node: cst.Call, context: FileContext) -> Filling | None:
     called = method_call(node, context)
     if called is None:
         return None
-    used, word = called
+    used, method = called
     edit = Edit(context.outer_span(node)[1], context.span(used)[1], "")
     if "#" in context.source.slice(edit.start, edit.end):
         return None
-    match word, used.args:
+    match method, used.args:
         case "zero_", []:
             return Filling("zeros", edit)
-        case "fill_", [cst.Arg(keyword=None, star="") as given]:
-            number = given.value.evaluated_value if isinstance(given.value, cst.Integer | cst.Float) else None
-            return Filling(_WORDS[number], edit) if number in _WORDS else None
+        case "fill_", [cst.Arg(keyword=None, value=cst.Integer() | cst.Float() as number)]:
+            word = _WORDS.get(number.evaluated_value)
+            return Filling(word, edit) if word is not None else None
     return None

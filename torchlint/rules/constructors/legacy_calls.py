@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,7 +11,6 @@ from torchlint.rules.api import FileContext, Triggers
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given
 from torchlint.rules.constructors.filled_at_once import Filling, filling
 from torchlint.rules.constructors.legacy_types import TensorType, name_node, type_of
-from torchlint.rules.obligations import defaults
 from torchlint.rules.wording import brief, value_step
 
 FROM_DATA = "TNS301"
@@ -35,15 +33,6 @@ _TYPED_ONLY = frozenset({TYPED})
 MODERN_KEYWORDS = frozenset({"dtype", "requires_grad", "pin_memory", "layout"})
 """Keywords of ``torch.tensor`` and ``torch.empty`` that every legacy constructor refuses with a TypeError."""
 _LEGACY_KEYWORDS = frozenset({"device", "data", "size"})
-_DATA = frozenset(
-    {
-        ArgumentKind.DATA,
-        ArgumentKind.ARRAY,
-        ArgumentKind.MIXED,
-        ArgumentKind.TENSOR,
-        ArgumentKind.INVALID,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +64,11 @@ class Construction:
         return Severity.ERROR if self.given.kind is ArgumentKind.INVALID else Severity.LEGACY
 
     @property
+    def never_ran(self) -> bool:
+        """Whether a call has a keyword that every legacy constructor refuses."""
+        return bool(self.words & MODERN_KEYWORDS)
+
+    @property
     def words(self) -> frozenset[str]:
         """The keywords that the call is given."""
         return frozenset(word for word, _ in self.keywords)
@@ -93,8 +87,7 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
     owner = _owner(kind, found, keywords)
     if owner != code:
         return None
-    is_size = found.seems_size or found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
-    filled = filling(node, context) if is_size and owner != KEYWORD else None
+    filled = filling(node, context) if found.is_size and owner != KEYWORD else None
     return Construction(node, at, kind, found, positional, keywords, code, filled)
 
 
@@ -106,9 +99,9 @@ def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], 
         return KEYWORD
     if not kind.plain:
         return TYPED
-    if found.kind in _DATA:
-        return FROM_DATA
-    return FROM_SIZE if found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY) else AMBIGUOUS
+    if found.is_size:
+        return FROM_SIZE
+    return AMBIGUOUS if found.kind is ArgumentKind.UNKNOWN else FROM_DATA
 
 
 def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
@@ -123,82 +116,55 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
     return kind.device != "cuda"
 
 
+_SAID = {
+    ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `torch.empty(0)`",
+    ArgumentKind.SIZE: "{takes} as a size and {leaves} its memory {left}: use `torch.{function}`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`",
+    ArgumentKind.DATA: "makes {dtype} of {what} whatever it holds: use `torch.tensor` and say the dtype",
+    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype",
+    ArgumentKind.TENSOR: "makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`",
+    ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `torch.tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} as a size if it is an integer and as data if it is a sequence: "
+    "use `torch.empty` or `torch.as_tensor`",
+}
+_SIZES = "given a size leaves its memory {left}: use `torch.{function}`"
+_A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
+
+
 def message(call: Construction) -> str:
     """Say in one line what a legacy constructor does with its arguments, and the remedy."""
-    name, what = call.type.shown, call.given.what
-    match call.given.kind:
-        case ArgumentKind.EMPTY:
-            return f"{name} without arguments makes an empty tensor: use `torch.empty(0)`"
-        case ArgumentKind.SIZE:
-            function = call.filling.word if call.filling is not None else "empty"
-            return f"{name} {_taken(call)}: use `torch.{function}`"
-        case ArgumentKind.DATA if "a tuple" in what:
-            return f"{name} takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
-        case ArgumentKind.DATA:
-            return f"{name} {_made(call)} {what} whatever it holds: use `torch.tensor` and say the dtype"
-        case ArgumentKind.ARRAY:
-            return f"{name} shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype"
-        case ArgumentKind.MIXED:
-            return f"{name} copies {what} or shares its memory: use `torch.as_tensor` and say the dtype"
-        case ArgumentKind.TENSOR:
-            return f"{name} makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`"
-        case ArgumentKind.INVALID:
-            return f"{name} always raises `TypeError` for {what}: use `torch.tensor`"
-    return (
-        f"{name} takes {what} as a size if it is an integer and as data if it is a sequence: "
-        "use `torch.empty` or `torch.as_tensor`"
-    )
-
-
-def _taken(call: Construction) -> str:
-    left = "to be filled" if call.filling is not None else "uninitialised"
-    if "`" not in call.given.what:
-        return f"given a size leaves its memory {left}"
-    if call.given.proven:
-        return f"takes {call.given.what} as a size and leaves its memory {left}"
-    return f"may take {call.given.what} as a size and leave its memory {left}"
-
-
-def _made(call: Construction) -> str:
-    if call.type.plain:
-        return "makes the default float dtype of"
-    return f"makes {call.type.dtype or 'the dtype of its name'} of"
+    what, is_sure = call.given.what, call.given.proven
+    said = _SAID[call.given.kind]
+    if what in ("a size", "a tuple"):
+        said = _SIZES if what == "a size" else _A_TUPLE
+    words = {
+        "what": what,
+        "takes": f"takes {what}" if is_sure else f"may take {what}",
+        "leaves": "leaves" if is_sure else "leave",
+        "left": "uninitialised" if call.filling is None else "to be filled",
+        "function": "empty" if call.filling is None else call.filling.word,
+        "dtype": "the default float dtype" if call.type.plain else call.type.dtype or "the dtype of its name",
+    }
+    return f"{call.type.shown} {said.format_map(words)}"
 
 
 def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
-    steps = []
-    if call.given.doubt:
-        steps.append(f"{_claimed(call.given)} rests on a claim: {call.given.doubt}")
-    elif call.confidence is Confidence.LIKELY and call.given.kind is ArgumentKind.SIZE:
-        steps.append(f"the name or the use of {call.given.what} suggests a size; nothing proves it")
-    if call.given.kind is ArgumentKind.UNKNOWN:
-        steps.append(f"nothing in the code tells what {call.given.what} is")
+    found, steps = call.given, []
+    if found.doubt:
+        code, _, kind = found.what.rstrip(",").partition(", ")
+        steps.append(f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}")
+    elif found.kind is ArgumentKind.SIZE and not found.proven:
+        steps.append(f"the name or the use of {found.what} suggests a size; nothing proves it")
+    if found.kind is ArgumentKind.UNKNOWN:
+        steps.append(f"nothing in the code tells what {found.what} is")
     if call.type.device is None:
         steps.append(f"the name stands for {call.type.shown}, so the device depends on the run")
-    known = defaults(context)
-    if known.dtype and call.type.plain:
-        steps.append("`torch.Tensor` follows the default dtype, which this file changes")
-    if known.device:
-        steps.append("legacy constructors ignore the default device that this file sets; the modern ones follow it")
-    return tuple(steps) or (_plainly(call, context),)
-
-
-def _claimed(found: Given) -> str:
-    code, _, kind = found.what.rstrip(",").partition(", ")
-    return f"that {code} is {kind or found.kind.value}"
-
-
-def _plainly(call: Construction, context: FileContext) -> str:
-    """Say what the call is given, where there is no more to tell."""
-    found = call.given
-    if found.kind is ArgumentKind.EMPTY or not call.positional:
-        return "it is called without a size or data"
-    argument = call.positional[0].value
+    if steps or not call.positional:
+        return tuple(steps) or ("it is called without a size or data",)
     if len(call.positional) > 1:
-        return "it is given more than one size"
+        return ("it is given more than one size",)
+    argument = call.positional[0].value
     if found.what.startswith("`"):
-        return value_step(argument, found.kind.value, context)
-    place = context.python(argument)
-    line = f", line {place.lineno}" if isinstance(place, ast.expr) else ""
-    return f"it is given {found.what.rstrip(',')}: `{brief(argument, context)}`{line}"
+        return (value_step(argument, found.kind.value, context),)
+    return (f"it is given {found.what}: `{brief(argument, context)}`, line {context.row(argument)}",)

@@ -56,18 +56,16 @@ x = torch.Tensor([1, 2])  # legacy
 
 ## Fix safety
 
-Safe for sequences, and for arrays that have a dimension or hold floats: same values, dtype, device and memory
-sharing. A 0-d integer array was taken as a size, so an array of unknown dimension that may hold integers makes the
-fix unsafe. So does what only an annotation calls a sequence, and what only passed a test for a tuple: a `torch.Size`
-is a tuple, too, and was a size. Where all callers are in sight, as those of a private function that no other file of
-the project may call, they decide. What a function is handed becomes `torch.as_tensor`, which does the same for a list
-and keeps sharing memory if an array comes. For a tensor the choices are only shown.
+Safe for sequences, and for arrays that the call beside it gives a dimension, `torch.Tensor(np.zeros(3))`: same values,
+dtype, device and memory sharing. A 0-d integer array was taken as a size, so any other array makes the fix unsafe. So
+does what only an annotation calls a sequence, and what only passed a test for a tuple: a `torch.Size` is a tuple, too,
+and was a size. What a function is handed becomes `torch.as_tensor`, which does the same for a list and keeps sharing
+memory if an array comes. For a tensor the choices are only shown, and for `(x.shape[0], 1, 1)`, which is data to the
+constructor and most often meant as a shape.
 
-Where a file of the project, a test or a notebook among them, may set a default dtype, the fix writes
-`dtype=torch.get_default_dtype()`; where one may set a default device, it adds `device="cpu"`, because legacy
-constructors stay on the CPU. Such a file sets it by a call, by a name that is written as a text, or by
-`with torch.device(...)`. A default tensor type, which may be one of an accelerator, moves both calls alike, so it alone
-asks for nothing; unsafe where a file may set one and another may set a default device. The fix's title names the file.
+Where a file of the project may set a default dtype, the fix writes `dtype=torch.get_default_dtype()`; where one may set
+a default device, it adds `device="cpu"`, because legacy constructors stay on the CPU. A default tensor type moves both
+calls alike; unsafe where a file may set one and another may set a default device. The fix's title names the file.
 
 A trace keeps what either call gives as a constant, and warns of both alike (measured on torch 2.13).
 

@@ -45,19 +45,17 @@ x = torch.Tensor(2, 3)  # legacy
 
 ## Fix safety
 
-Safe where the arguments are proven to be a size, by what they are or because the same name made a size before, as in
-`torch.zeros(n, m)`, and a tensor of integers would raise, as in `nn.Parameter(torch.Tensor(m))`: `torch.empty` makes
-the same uninitialised tensor and follows the default dtype as `torch.Tensor` does; with `.zero_()`, `.fill_(0)` or
-`.fill_(1)` right behind it, `torch.zeros` and `torch.ones` make the same values at once. Where a file of the project,
-a test or a notebook among them, may set a default device, by a call, by a name that is written as a text, or by
-`with torch.device(...)`, `device="cpu"` is added, because legacy constructors stay on the CPU. A default tensor type,
-which may be one of an accelerator, moves both calls alike, so it alone asks for nothing; unsafe where a file may set
-one and another may set a default device. The fix's title names the file. Unsafe where names or an annotation alone
-speak for a size (a list may be given for `n: int`), where only an annotation says that the `x` of `x.shape` is a tensor
-(an array's shape is a tuple, and a tuple was data), and for `torch.Tensor(*sizes)`: without elements it gives an empty
-tensor, and `torch.empty()` raises `TypeError` (measured on torch 2.13). Unsafe, too, in functions of a project that
-records traces, unless the sizes are constants: a trace keeps the size that `torch.Tensor` was given, and follows that
-of `torch.empty`.
+Safe where the arguments are proven to be a size: `torch.empty` makes the same uninitialised tensor and follows the
+default dtype as `torch.Tensor` does; with `.zero_()`, `.fill_(0)` or `.fill_(1)` right behind it, `torch.zeros` and
+`torch.ones` make the same values at once. Where a file of the project may set a default device, `device="cpu"` is
+added, because legacy constructors stay on the CPU. A default tensor type moves both calls alike; unsafe where a file
+may set one and another may set a default device. The fix's title names the file.
+
+Unsafe where names or an annotation alone speak for a size (a list may be given for `n: int`), where only an annotation
+says that the `x` of `x.shape` is a tensor (an array's shape is a tuple, and a tuple was data), and for
+`torch.Tensor(*sizes)`: without elements it gives an empty tensor, and `torch.empty()` raises `TypeError` (measured on
+torch 2.13). Unsafe, too, in functions of a project that records traces, unless the sizes are constants: a trace keeps
+the size that `torch.Tensor` was given, and follows that of `torch.empty`.
 
 ## References
 

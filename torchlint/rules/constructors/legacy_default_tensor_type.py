@@ -85,20 +85,22 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     kind = _given(node, context)
     if kind is None or kind.device is None or kind.dtype not in _FLOATING:
         return None
-    argument = node.args[0].value
-    setting, named = (spelled_like(node.func, each, context) for each in ("set_default_dtype", str(kind.dtype)))
-    if setting is None or named is None:
+    words = ("set_default_dtype", str(kind.dtype), "set_default_device")
+    spelled = [spelled_like(node.func, each, context) for each in words]
+    setter, dtype, placer = (each[0] if each is not None else "" for each in spelled)
+    if not (setter and dtype and placer):
         return None
-    (setter, imports), (dtype, more) = setting, named
-    span = context.outer_span(argument)
-    edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports, *more)
+    imports = {edit for each in spelled if each is not None for edit in each[1]}
+    span = context.outer_span(node.args[0].value)
+    edits = (context.replace(node.func, setter), Edit(*span, dtype), *imports)
     if not _SETS_CUDA.search(context.source.utf8):
         alone = DEFAULT_DEVICE.decided(context.other_texts.sets(TENSOR_TYPE, DEVICE))
-        return Fix(f"Use `{setter}({dtype})`", tuple(dict.fromkeys(edits)), (alone,))
-    target = context.settings.target_torch
-    if target is not None and target < _SET_DEVICE_SINCE:
+        return Fix(f"Use `{setter}({dtype})`", edits, (alone,))
+    call = f'{placer}("{kind.device}")'
+    second = _second_statement(node, call, context)
+    if second is None:
         return None
-    return _with_device(node, kind, edits, context)
+    return Fix(f"Use `set_default_dtype` and `{call}`", (*edits, second), (NO_LEGACY_DEVICE.open(),))
 
 
 def _given(node: cst.Call, context: FileContext) -> TensorType | None:
@@ -110,24 +112,20 @@ def _given(node: cst.Call, context: FileContext) -> TensorType | None:
     return None
 
 
-def _with_device(node: cst.Call, kind: TensorType, edits: tuple[Edit, ...], context: FileContext) -> Fix | None:
+def _second_statement(node: cst.Call, call: str, context: FileContext) -> Edit | None:
     """Add the second call behind the first; only a statement of its own leaves room for it."""
+    target = context.settings.target_torch
     statement = context.parent(node)
     line = context.parent(statement) if isinstance(statement, cst.Expr) else None
     if not isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite) or len(line.body) != 1:
         return None
-    spelled = spelled_like(node.func, "set_default_device", context)
-    if spelled is None:
+    if target is not None and target < _SET_DEVICE_SINCE:
         return None
-    setter, imports = spelled
-    call = f'{setter}("{kind.device}")'
     start, end = context.span(node)
-    text = f"; {call}"
-    if isinstance(line, cst.SimpleStatementLine):
-        row = context.source.slice(context.source.line_starts[context.row(node) - 1], start)
-        text = f"\n{row}{call}"
-    edits = tuple(dict.fromkeys((*edits, *imports, Edit(end, end, text))))
-    return Fix(f"Use `set_default_dtype` and `{call}`", edits, (NO_LEGACY_DEVICE.open(),))
+    if isinstance(line, cst.SimpleStatementSuite):
+        return Edit(end, end, f"; {call}")
+    indentation = context.source.slice(context.source.line_starts[context.row(node) - 1], start)
+    return Edit(end, end, f"\n{indentation}{call}")
 
 
 RULE = Rule(

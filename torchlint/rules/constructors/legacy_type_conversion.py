@@ -70,15 +70,15 @@ from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CUR
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
-from torchlint.rules.obligations import defaults, defaults_unchanged, error_not_expected, is_tensor
-from torchlint.rules.repairs import Spelled, in_fstring, torch_name
+from torchlint.rules.obligations import (
+    default_device_unchanged,
+    default_dtype_unchanged,
+    defaults,
+    error_not_expected,
+    is_tensor,
+)
+from torchlint.rules.repairs import in_fstring
 from torchlint.rules.wording import brief, tensor_step
-
-
-def _why(wanted: cst.BaseExpression, receiver: cst.BaseExpression, context: FileContext) -> str:
-    if context.value(receiver).is_tensor:
-        return tensor_step(receiver, context)
-    return f"`{brief(wanted, context)}` names a type of tensors, which only tensors and modules convert to"
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -89,36 +89,37 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     kind = _type(wanted.value, context) if wanted is not None else None
     if wanted is None or kind is None:
         return
-    facts = context.value(node.func.value)
-    if facts.kind and not facts.may(Kind.TENSOR | Kind.MODULE):
+    receiver = node.func.value
+    value = context.value(receiver)
+    is_known = value.must(Kind.TENSOR | Kind.MODULE)
+    if (value.kind and not value.may(Kind.TENSOR | Kind.MODULE)) or not (is_known or context.works_with_torch):
         return
-    if not facts.must(Kind.TENSOR | Kind.MODULE) and not context.works_with_torch:
-        return
-    fix = _fix(node, node.func, wanted, kind, context)
-    moves = kind.device == "cpu" and facts.device & Device.ACCELERATOR
-    severity = Severity.WARNING if moves else Severity.LEGACY
-    why = (_why(wanted.value, node.func.value, context),)
-    yield Draft(node.func.attr, _message(kind), Confidence.CERTAIN, why, fix, severity)
+    moves = kind.device == "cpu" and value.device & Device.ACCELERATOR
+    why = f"`{brief(wanted.value, context)}` names a type of tensors, which only tensors and modules convert to"
+    yield Draft(
+        node.func.attr,
+        _message(kind),
+        Confidence.CERTAIN,
+        (tensor_step(receiver, context) if value.is_tensor else why,),
+        _fix(node, node.func, wanted, kind, context),
+        Severity.WARNING if moves else Severity.LEGACY,
+    )
 
 
 def _wanted(node: cst.Call) -> cst.Arg | None:
     """Return the argument that names the type."""
     first = node.args[0]
-    if first.star or any(each.star for each in node.args):
-        return None
-    if first.keyword is None:
-        return first
+    if first.keyword is None or first.star:
+        return first if not any(each.star for each in node.args) else None
     return next((each for each in node.args if each.keyword and each.keyword.value in ("dtype", "dst_type")), None)
 
 
 def _type(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
     match node:
         case cst.SimpleString():
-            text = node.evaluated_value
-            return tensor_type([text]) if isinstance(text, str) else None
-        case cst.IfExp(body=one, orelse=other):
-            both = [found.names for each in (one, other) if (found := _type(each, context))]
-            return tensor_type([name for names in both for name in names]) if len(both) == 2 else None
+            return tensor_type([str(node.evaluated_value)])
+        case cst.IfExp():
+            return tensor_type(context.names(node))
     return type_of(node, context)
 
 
@@ -129,38 +130,27 @@ def _message(kind: TensorType) -> str:
 
 
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:
-    known = defaults(context)
-    name = "get_default_dtype" if kind.plain and known.dtype else kind.dtype
-    name = name or ("float32" if kind.plain else None)
+    name = kind.dtype
+    if kind.plain:
+        name = "get_default_dtype" if defaults(context).dtype else "float32"
     if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
-    spelled = _spelled(wanted.value, name, context)
+    spelled = spelled_like(wanted.value, name, context)
     if spelled is None:
         return None
     dtype, imports = spelled
-    dtype += "()" if name == "get_default_dtype" else ""
-    text = f"{_device(kind, wanted)}, {dtype}"
-    keyword = context.outer_span(wanted.keyword)[0] if wanted.keyword else None
+    quote = wanted.value.quote if isinstance(wanted.value, cst.SimpleString) else '"'
+    device = f"{quote}{kind.device}{quote}" if kind.device is not None else "device"
+    text = f"{device}, {dtype}{'()' if name == 'get_default_dtype' else ''}"
     start, end = context.outer_span(wanted.value)
-    edits = (context.replace(func.attr, "to"), Edit(keyword if keyword is not None else start, end, text), *imports)
+    if wanted.keyword is not None:
+        start = context.outer_span(wanted.keyword)[0]
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
+    edits = (context.replace(func.attr, "to"), Edit(start, end, text), *imports)
     fix = Fix(action, edits, (*_assumed(func.value, kind, context), *kept_below(wanted.value, context)))
     if kind.device == "cpu":
         return fix
     return fix.assuming(error_not_expected(node, context))  # without that device each spelling raises another error
-
-
-def _spelled(wanted: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
-    if isinstance(wanted, cst.Attribute):
-        return spelled_like(wanted, name, context)
-    return torch_name(context, name, wanted)
-
-
-def _device(kind: TensorType, wanted: cst.Arg) -> str:
-    if kind.device is None:
-        return "device"
-    quote = "'" if isinstance(wanted.value, cst.SimpleString) and wanted.value.quote == "'" else '"'
-    return f"{quote}{kind.device}{quote}"
 
 
 def _assumed(receiver: cst.BaseExpression, kind: TensorType, context: FileContext) -> Iterator[Decision]:
@@ -173,7 +163,9 @@ def _assumed(receiver: cst.BaseExpression, kind: TensorType, context: FileContex
         yield DEVICE_IS_KNOWN.open()
     elif kind.device == "cuda":
         yield ON_CURRENT_GPU.open(code)
-    yield from defaults_unchanged(context, dtype=kind.plain)
+    yield default_device_unchanged(context)
+    if kind.plain:
+        yield default_dtype_unchanged(context)
 
 
 RULE = Rule(

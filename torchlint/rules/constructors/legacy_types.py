@@ -7,29 +7,26 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.rules.api import FileContext
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind
+from torchlint.rules.local_bindings import values_of
 from torchlint.rules.repairs import Spelled, torch_name
 
-DTYPES = {
-    "Float": "float32",
-    "Double": "float64",
-    "Half": "float16",
-    "BFloat16": "bfloat16",
-    "Long": "int64",
-    "Int": "int32",
-    "Short": "int16",
-    "Char": "int8",
-    "Byte": "uint8",
-    "Bool": "bool",
-}
+DTYPES: Final = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
+    "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
+}  # fmt: skip
 """The dtype that the first half of a type's name means."""
-
-_TYPE = re.compile(r"torch\.(?P<cuda>cuda\.)?(?P<dtype>\w*)Tensor")
-_WORD = re.compile(rf"(?:{'|'.join(DTYPES)})?Tensor")
+TYPES: Final[dict[str, tuple[str, str]]] = {
+    "torch.Tensor": ("", "cpu"),
+    **{f"torch.{word}Tensor": (dtype, "cpu") for word, dtype in DTYPES.items()},
+    **{f"torch.cuda.{word}Tensor": (dtype, "cuda") for word, dtype in DTYPES.items()},
+}
+"""Dtype and device of each legacy type; ``torch.Tensor`` follows the default dtype."""
 _ALIAS = re.compile(rb"Tensor\s+as\s+(\w+)|\b(\w+)\s*(?::[^=\n]*)?=[^=\n]*Tensor\b(?!\()")
 
 
@@ -54,48 +51,66 @@ class TensorType:
 
 def tensor_type(names: Iterable[str]) -> TensorType | None:
     """Read the qualified names that an expression may be; None unless all of them are legacy tensor types."""
-    found = {name: _TYPE.fullmatch(name) for name in names}
-    if not found:
+    found = sorted(names)
+    if not found or not all(each in TYPES for each in found):
         return None
-    dtypes: set[str] = set()
-    devices: set[str] = set()
-    for match in found.values():
-        if match is None or match["dtype"] not in ("", *DTYPES) or (match["cuda"] and not match["dtype"]):
-            return None
-        dtypes.add(match["dtype"])
-        devices.add("cuda" if match["cuda"] else "cpu")
-    plain = dtypes == {""}
-    dtype = None if plain else _agreed({DTYPES.get(each, "float32") for each in dtypes})
-    return TensorType(tuple(sorted(found)), plain, dtype, _agreed(devices))
+    dtypes, devices = zip(*(TYPES[each] for each in found), strict=True)
+    plain = set(dtypes) == {""}
+    return TensorType(tuple(found), plain, None if plain else _agreed(e or "float32" for e in dtypes), _agreed(devices))
 
 
-def _agreed(values: set[str]) -> str | None:
-    return next(iter(values)) if len(values) == 1 else None
+def _agreed(words: Iterable[str]) -> str | None:
+    """Return the one word that all are; None where they differ."""
+    found = set(words)
+    return found.pop() if len(found) == 1 else None
 
 
 def is_type_word(word: str, context: FileContext) -> bool:
-    """Whether a word names a legacy tensor type, or stands for one in a file."""
-    return bool(_WORD.fullmatch(word)) or word in type_aliases(context)
-
-
-def type_aliases(context: FileContext) -> frozenset[str]:
-    """Return the words of a file that an import or an assignment may have made of a legacy tensor type's name."""
-    return _type_aliases(context.source.utf8)
+    """Whether a word names a legacy tensor type, or an import or an assignment may have made it stand for one."""
+    return word.endswith("Tensor") or word in _aliases(context.source.utf8)
 
 
 @lru_cache(maxsize=8)
-def _type_aliases(text: bytes) -> frozenset[str]:
+def _aliases(text: bytes) -> frozenset[str]:
     return frozenset((one or other).decode() for one, other in _ALIAS.findall(text))
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
     """Return the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
     word = name_node(node)
-    if word is None:
-        return None
-    if not is_type_word(word.value, context):
+    if word is None or not is_type_word(word.value, context):
         return None
     return tensor_type(context.names(node))
+
+
+def chosen_device(node: cst.BaseExpression, context: FileContext) -> str:
+    """Spell the device of a name by the flag that chooses its type: ``"cuda" if cuda else "cpu"``.
+
+    Empty where the flag may come out otherwise where the name is used: it is a number or a truth value that the
+    module binds once.
+    """
+    name = context.python(node)
+    if not isinstance(name, ast.Name):
+        return ""
+    match values_of(name, context):
+        case [ast.IfExp(test=ast.Name() as flag, body=body, orelse=other)]:
+            types = [tensor_type(context.names(each)) for each in (body, other)]
+        case _:
+            return ""
+    devices = [each.device or "" for each in types if each is not None and not each.plain]
+    is_constant = context.value(flag).must(Kind.SCALAR | Kind.INTEGER) and not context.value(flag).claimed
+    bound = context.stores(context.tree).get(flag.id, ())
+    if sorted(devices) != ["cpu", "cuda"] or not is_constant or len(bound) != 1:
+        return ""
+    if context.scope_that_binds(flag) is not context.tree or _is_hidden(flag.id, name, context):
+        return ""
+    return f'"{devices[0]}" if {flag.id} else "{devices[1]}"'
+
+
+def _is_hidden(word: str, at: ast.AST, context: FileContext) -> bool:
+    """Whether a name of the module may mean something else at a place."""
+    scopes = [each for each in context.ancestors(at) if isinstance(each, (*FUNCTIONS, ast.Lambda, ast.ClassDef))]
+    return any(not isinstance(each, FUNCTIONS) or word in context.local_names(each) for each in scopes)
 
 
 def kept_below(node: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:

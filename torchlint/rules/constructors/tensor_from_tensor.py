@@ -49,12 +49,12 @@ transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and
 Unsafe where a file of the project sets a default device, to which `torch.tensor(t)` moves its result, where the file
 names a class of the project that is below `Tensor`, which `.detach()` keeps and `torch.tensor` does not, and where the
 code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
-a name or an attribute bound to nothing else, and what `isinstance` or `torch.is_tensor` says. An annotation, an element
-of an annotated list and a method such as `argmax`, `split`, `max` or `detach` of an unknown object show nothing: arrays
-and classes of your own have them too, and code that wraps a value in `torch.tensor` is often handed a number.
+and what `isinstance` or `torch.is_tensor` says. An annotation and a method such as `argmax`, `split` or `max` of an
+unknown object show nothing: arrays have them too, and code that wraps a value in `torch.tensor` is often handed a
+number.
 
-Nothing is detached twice: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow,
-write `weight.clone()` or `weight` instead.
+What carries no gradient is not detached: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was
+meant to flow, write `weight.clone()` or `weight` instead.
 
 ## References
 
@@ -72,7 +72,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.constructors.legacy_types import name_node
-from torchlint.rules.data.data_use import detached_owner, detaching_end, is_detached_behind, is_detaching
+from torchlint.rules.data.data_use import is_detached_behind
 from torchlint.rules.obligations import default_device_unchanged, is_tensor, of_no_subclass
 from torchlint.rules.repairs import in_fstring, is_primary
 from torchlint.rules.wording import brief, value_step
@@ -85,71 +85,50 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     at = name_node(node.func)
     if at is None or not node.args or not context.spells(node.func, "tensor"):
         return
-    source = _source(node)
-    if source is None or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
+    named = [each for each in node.args if each.keyword is not None and each.keyword.value == "data"]
+    source = next(iter(named), node.args[0])
+    if source.star or isinstance(source.value, cst.List | cst.Tuple | cst.ListComp | cst.Integer | cst.Float):
         return
-    if context.names(node.func) != {"torch.tensor"} or not context.value(source.value).is_tensor:
+    value = context.value(source.value)
+    if context.names(node.func) != {"torch.tensor"} or not value.is_tensor:
         return
     known = is_tensor(source.value, context)
     what = "a tensor" if known.is_proven else "most likely a tensor"
-    message = (
-        f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, "
-        "warns and cuts its gradient: use `.detach().clone()`"
+    harm, remedy = "warns and cuts its gradient", ".detach().clone()"
+    if value.grad == Grad.DETACHED:
+        harm, remedy = "and warns", ".clone()"
+    cuts = value.grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
+    yield Draft(
+        at,
+        f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, {harm}: use `{remedy}`",
+        Confidence.CERTAIN if known.is_proven else Confidence.LIKELY,
+        (value_step(source.value, what, context),),
+        _fix(node, source, context),
+        Severity.WARNING if cuts else Severity.LEGACY,
     )
-    confidence = Confidence.CERTAIN if known.is_proven else Confidence.LIKELY
-    fix = _fix(node, source, context)
-    if fix is not None:
-        if (owner := detached_owner(source.value, context)) is not None:
-            known = is_tensor(owner, context)
-        plain = of_no_subclass(source.value, context)
-        fix = fix.assuming(known, plain, default_device_unchanged(context))
-    cuts = context.value(source.value).grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
-    severity = Severity.WARNING if cuts else Severity.LEGACY
-    yield Draft(at, message, confidence, (value_step(source.value, what, context),), fix, severity)
-
-
-def _source(node: cst.Call) -> cst.Arg | None:
-    """Return the argument that is copied."""
-    first = node.args[0]
-    if first.star:
-        return None
-    if first.keyword is None:
-        return first
-    return next((each for each in node.args if each.keyword and each.keyword.value == "data"), None)
 
 
 def _fix(node: cst.Call, source: cst.Arg, context: FileContext) -> Fix | None:
     others = [each for each in node.args if each is not source]
     if any(each.keyword is None or each.keyword.value not in _KNOWN for each in others) or in_fstring(node, context):
         return None
-    inner = context.outer_span(source.value)
-    outer = context.span(node)
-    behind = context.source.slice(inner[1], outer[1])
-    if "#" in context.source.slice(outer[0], inner[0]) + behind:
+    inner, outer = context.outer_span(source.value), context.span(node)
+    if "#" in context.source.slice(outer[0], inner[0]) + context.source.slice(inner[1], outer[1]):
         return None
-    tail = _tail(others, context)
-    if is_detaching(source.value, context) or is_detached_behind(node, context):
+    tail, is_behind = _tail(others, context), is_detached_behind(node, context)
+    if is_behind or context.value(source.value).grad == Grad.DETACHED:
         tail = tail.removeprefix(".detach()")
-    if _is_behind(tail, node, context):
-        return None
-    if tail == ".clone()" and _is_a_copy(source.value):
-        tail = ""
+    match source.value:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="clone")), args=[]) if tail == ".clone()":
+            tail = ""
+    if is_behind and "requires_grad_" in tail:
+        return None  # nobody means both
     opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
     edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
-    return Fix(f"Use `{tail}`" if tail else "Drop `torch.tensor`", edits)
-
-
-def _is_a_copy(node: cst.BaseExpression) -> bool:
-    """Whether an expression is a copy that nobody else holds: ``x.detach().clone()``."""
-    match node:
-        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="clone")), args=[]):
-            return detaching_end(inner) is inner
-    return False
-
-
-def _is_behind(tail: str, node: cst.Call, context: FileContext) -> bool:
-    """Whether what is asked for by ``requires_grad`` is detached right behind: nobody means both."""
-    return "requires_grad_" in tail and is_detached_behind(node, context)
+    known, plain = is_tensor(source.value, context), of_no_subclass(source.value, context)
+    return Fix(
+        f"Use `{tail}`" if tail else "Drop `torch.tensor`", edits, (known, plain, default_device_unchanged(context))
+    )
 
 
 def _tail(others: list[cst.Arg], context: FileContext) -> str:
@@ -163,16 +142,13 @@ def _tail(others: list[cst.Arg], context: FileContext) -> str:
 
 
 def _needs_parentheses(node: cst.BaseExpression, context: FileContext) -> bool:
-    text = context.code_with_parentheses(node)
-    if text.startswith("(") and not isinstance(node, cst.Call | cst.Attribute | cst.Subscript):
-        return not getattr(node, "lpar", ())
-    if not is_primary(node) and not getattr(node, "lpar", ()):
-        return True
+    if getattr(node, "lpar", ()):
+        return False
     try:  # a chain broken over lines may have stood on the call's own parentheses
-        ast.parse(text.strip(), mode="eval")
+        ast.parse(context.code(node), mode="eval")
     except SyntaxError:
         return True
-    return False
+    return not is_primary(node)
 
 
 RULE = Rule(

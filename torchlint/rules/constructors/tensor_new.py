@@ -67,33 +67,27 @@ from dataclasses import replace
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import (
-    AUTHOR_MEANT_THIS,
-    IS_DATA,
-    IS_SIZE,
-    MEMORY_NOT_SHARED,
-    SIZE_IS_GIVEN,
-    Decision,
-)
+from torchlint.diagnostics.assumptions import MEMORY_NOT_SHARED, SIZE_IS_GIVEN, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.constructors.constructor_argument import FILLS, ArgumentKind, Given, given
+from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given, is_overwritten
 from torchlint.rules.constructors.filled_at_once import Filling, filling
 from torchlint.rules.constructors.legacy_types import kept_below
+from torchlint.rules.constructors.modern_constructors import kind_decided
 from torchlint.rules.obligations import is_tensor, size_not_traced
 from torchlint.rules.repairs import in_fstring
 from torchlint.rules.wording import brief, tensor_step
 
-_METHOD = {
-    ArgumentKind.EMPTY: "new_empty",
-    ArgumentKind.SIZE: "new_empty",
-    ArgumentKind.DATA: "new_tensor",
-    ArgumentKind.ARRAY: "new_tensor",
-    ArgumentKind.MIXED: "new_tensor",
-    ArgumentKind.INVALID: "new_tensor",
-    ArgumentKind.UNKNOWN: "new_tensor",
+_SAID = {
+    ArgumentKind.EMPTY: "given a size leaves its memory {left}: use `new_{function}`",
+    ArgumentKind.SIZE: "given a size leaves its memory {left}: use `new_{function}`",
+    ArgumentKind.DATA: "takes {what} as data, an integer as a size: use `new_tensor`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `new_empty` for a shape, else `new_tensor`",
+    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `new_tensor`",
+    ArgumentKind.TENSOR: "makes an alias of {what} or refuses its dtype: use the tensor itself",
+    ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `new_tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} as a size or as data: use `new_empty` or `new_tensor`",
 }
-_COPIED = frozenset({ArgumentKind.ARRAY, ArgumentKind.MIXED})
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -103,8 +97,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if any(each.keyword or each.star == "**" for each in node.args):
         return
     receiver = node.func.value
-    proven = context.value(receiver).is_tensor
-    if not proven and not (context.works_with_torch and _reads_as_tensor(node, receiver, context)):
+    shown, proven = brief(receiver, context), context.value(receiver).is_tensor
+    if not proven and not _reads_as_tensor(node, receiver, context):
         return
     found = given(node, node.args, context)
     if found.kind is ArgumentKind.STORAGE or (found.kind is ArgumentKind.UNKNOWN and not proven):
@@ -112,86 +106,69 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if proven else Confidence.LIKELY
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
-    is_size = found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)
-    filled = filling(node, context) if is_size else None
-    message = _message(brief(receiver, context), found, filled)
+    filled = filling(node, context) if found.is_size else None
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
-    shown = brief(receiver, context)
     step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
-    fix = _fix(node, node.func, found, filled, context)
-    yield Draft(node.func.attr, message, confidence, (step,), fix, severity)
+    function, left = ("empty", "uninitialised") if filled is None else (filled.word, "to be filled")
+    said = _SAID[found.kind].format(what=found.what, function=function, left=left)
+    fix = _fix(node, found, filled, context)
+    yield Draft(node.func.attr, f"`{shown}.new` {said}", confidence, (step,), fix, severity)
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an unknown object's `new` is treated as only a tensor's is: given a tensor's size, or filled at once."""
-    if (isinstance(receiver, cst.Name) and receiver.value in _OTHERS) or not context.value(receiver).may(Kind.TENSOR):
+    is_own = isinstance(receiver, cst.Name) and receiver.value in ("self", "cls")
+    if is_own or not context.works_with_torch or not context.value(receiver).may(Kind.TENSOR):
         return False
-    above = context.parent(node)
-    filled = isinstance(above, cst.Attribute) and above.attr.value in FILLS
-    return filled or any(_takes_size(each.value) for each in node.args)
-
-
-_OTHERS = frozenset({"self", "cls"})
+    return is_overwritten(node, context) or any(_takes_size(each.value) for each in node.args)
 
 
 def _takes_size(node: cst.BaseExpression) -> bool:
     match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))):
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))) | cst.Attribute(attr=cst.Name(value="shape")):
             return True
-        case cst.Attribute(attr=cst.Name(value="shape")):
-            return True
-        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
-            return True
+        case cst.Subscript(value=cst.Attribute() as inner):
+            return _takes_size(inner)
         case cst.BinaryOperation(left=left, right=right):
             return _takes_size(left) or _takes_size(right)
     return False
 
 
-def _message(receiver: str, found: Given, filled: Filling | None) -> str:
-    match found.kind:
-        case ArgumentKind.EMPTY | ArgumentKind.SIZE if filled is not None:
-            return f"`{receiver}.new` given a size leaves its memory to be filled: use `new_{filled.word}`"
-        case ArgumentKind.EMPTY | ArgumentKind.SIZE:
-            return f"`{receiver}.new` given a size leaves its memory uninitialised: use `new_empty`"
-        case ArgumentKind.DATA:
-            return f"`{receiver}.new` takes {found.what} as data, an integer as a size: use `new_tensor`"
-        case ArgumentKind.ARRAY | ArgumentKind.MIXED:
-            return f"`{receiver}.new` shares or copies {found.what} depending on its dtype: use `torch.as_tensor`"
-        case ArgumentKind.TENSOR:
-            return f"`{receiver}.new` makes an alias of {found.what} or refuses its dtype: use the tensor itself"
-        case ArgumentKind.INVALID:
-            return f"`{receiver}.new` always raises `TypeError` for {found.what}: use `new_tensor`"
-    return f"`{receiver}.new` takes {found.what} as a size or as data: use `new_empty` or `new_tensor`"
-
-
-def _fix(node: cst.Call, func: cst.Attribute, found: Given, filled: Filling | None, context: FileContext) -> Fix | None:
-    method = f"new_{filled.word}" if filled is not None else _METHOD.get(found.kind)
-    if method is None or in_fstring(node, context):
+def _fix(node: cst.Call, found: Given, filled: Filling | None, context: FileContext) -> Fix | None:
+    """Spell the method out; of an argument that may be a size or data both are shown."""
+    if found.kind is ArgumentKind.TENSOR or in_fstring(node, context):
         return None
-    edits: tuple[Edit, ...] = (context.replace(func.attr, method), *((filled.edit,) if filled is not None else ()))
+    size = _renamed(node, f"new_{filled.word if filled is not None else 'empty'}", found, context)
+    data = _renamed(node, "new_tensor", found, context)
+    if filled is not None:
+        size = replace(size, edits=(*size.edits, filled.edit))
+    first, other = (size, data) if found.is_size else (data, size)
+    if not found.may_be_either:
+        return first
+    readings = ("is a size", "new_tensor") if found.is_size else ("holds values", "new_empty")
+    action = f"{first.action} if {found.what} {readings[0]}, else `{readings[1]}`"
+    return replace(first, action=action, otherwise=other)
+
+
+def _renamed(node: cst.Call, method: str, found: Given, context: FileContext) -> Fix:
+    func = cst.ensure_type(node.func, cst.Attribute)
+    edits: tuple[Edit, ...] = (context.replace(func.attr, method),)
     if found.kind is ArgumentKind.EMPTY:
         end = context.span(node)[1] - 1
         edits = (*edits, Edit(end, end, "0"))
-    other = f" if {found.what} holds values, `new_empty` if it is a size" if found.kind is ArgumentKind.UNKNOWN else ""
-    fix = Fix(f"Use `{method}`{other}", edits, tuple(_assumed(node, found, func.value, context)))
-    if found.kind is not ArgumentKind.UNKNOWN:
-        return fix
-    return replace(fix, otherwise=_fix(node, func, replace(found, kind=ArgumentKind.SIZE), None, context))
+    return Fix(f"Use `{method}`", edits, tuple(_assumed(node, func.value, method, found, context)))
 
 
-def _assumed(node: cst.Call, found: Given, receiver: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
+def _assumed(
+    node: cst.Call, receiver: cst.BaseExpression, method: str, found: Given, context: FileContext
+) -> Iterator[Decision]:
     yield is_tensor(receiver, context)
     if len(node.args) == 1:
         yield from kept_below(node.args[0].value, context)
-    if found.kind is ArgumentKind.INVALID:
-        yield AUTHOR_MEANT_THIS.open(doubt="the call always raises")
-    elif found.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY):
-        yield IS_SIZE.proven(of=found.what) if found.proven else IS_SIZE.open(found.what, found.doubt, is_likely=True)
+    yield kind_decided(found, method != "new_tensor")
+    if method != "new_tensor":
         yield from size_not_traced(node, node.args, context)
-    else:
-        likely = found.kind is not ArgumentKind.UNKNOWN
-        yield IS_DATA.proven(of=found.what) if found.proven else IS_DATA.open(found.what, found.doubt, is_likely=likely)
-    if found.kind in _COPIED:
+    if found.kind is ArgumentKind.ARRAY:
         yield MEMORY_NOT_SHARED.open(found.what)
     if found.may_be_empty:
         yield SIZE_IS_GIVEN.open(found.what)

@@ -82,27 +82,15 @@ _PICKLE_MODULE_AT = 2
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``torch.load`` that may unpickle anything."""
-    place = context.python(node)
-    if not isinstance(place, ast.Call) or not node.args or not _is_load(node.func, context) or _may_decide(place):
+    target, at, place = context.settings.target_torch, name_node(node.func), context.python(node)
+    if at is None or not isinstance(place, ast.Call) or not node.args or not context.spells(node.func, "load"):
         return
-    if not _is_own_file(place, context) and not _is_second_try(place, context):
-        yield _draft(node, context)
-
-
-def _is_load(loader: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression is ``torch.load``, in code that may meet a torch that unpickles everything."""
-    target = context.settings.target_torch
-    if not context.spells(loader, "load") or context.is_test or (target is not None and target >= _SAFE_SINCE):
-        return False
-    names = context.names(loader)
-    return bool(names) and names <= _LOADS
-
-
-def _draft(node: cst.Call, context: FileContext) -> Draft:
-    target = context.settings.target_torch
-    at = name_node(node.func)
-    assert at is not None
-    return Draft(
+    if context.is_test or (target is not None and target >= _SAFE_SINCE) or _may_decide(place):
+        return
+    names = context.names(node.func)
+    if not names or not names <= _LOADS or _is_own_file(place, context) or _is_second_try(place, context):
+        return
+    yield Draft(
         at,
         "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
         Confidence.POSSIBLE,
@@ -123,8 +111,8 @@ def _may_decide(call: ast.Call) -> bool:
 def _is_own_file(load: ast.Call, context: FileContext) -> bool:
     """Whether the same function has saved to the same place before."""
     calls = context.own(context.function_around(load) or context.tree, ast.Call)
-    before = (each for each in calls if each.lineno < load.lineno and len(each.args) > 1 and load.args)
-    places = (each for each in before if ast.dump(each.args[1]) == ast.dump(load.args[0]))
+    before = [each for each in calls if each.lineno < load.lineno and len(each.args) > 1 and load.args]
+    places = [each for each in before if ast.dump(each.args[1]) == ast.dump(load.args[0])]
     return any(context.names(each.func) & _SAVES for each in places)
 
 
