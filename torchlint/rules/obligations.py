@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -152,9 +151,6 @@ def _expects(context: ast.expr) -> bool:
 
 
 # ---------------------------------------------------------------------- torch's defaults, and tracing
-_SETTERS = ("set_default_device", "set_default_tensor_type")
-
-
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What a file does to torch's defaults, by its own words."""
@@ -181,24 +177,6 @@ def default_device_unchanged(context: FileContext) -> Decision:
     if known.device or known.tensor_type:
         return DEFAULT_DEVICE.open(doubt="this file sets the default device")
     return DEFAULT_DEVICE.decided(context.other_texts.sets(DEVICE, TENSOR_TYPE))
-
-
-def is_set_by_an_import(context: FileContext) -> bool:
-    """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
-    others = context.other_texts
-    if others.sets(DEVICE, TENSOR_TYPE) is None:
-        return False
-    files = [path for word in _SETTERS for path in others.spelling(word) or []]
-    return not {os.path.basename(each).partition(".")[0] for each in files}.isdisjoint(_imported_words(context))
-
-
-def _imported_words(context: FileContext) -> Iterator[str]:
-    """Yield the last word of each module, and each name, that a file imports."""
-    for plain in context.nodes(ast.Import):
-        yield from (each.name.rpartition(".")[2] for each in plain.names)
-    for taken in context.nodes(ast.ImportFrom):
-        yield (taken.module or "").rpartition(".")[2]
-        yield from (each.name for each in taken.names)
 
 
 def _default_dtype_unchanged(context: FileContext) -> Decision:
