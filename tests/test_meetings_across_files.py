@@ -240,5 +240,5 @@ def test_the_steps_name_the_other_file(tmp_path: Path) -> None:
     assert found == (
         "`x` is an argument of `Network.forward`, so it may be on an accelerator, user.py line 11",
         "`self.fc(x)` returns it, user.py line 12",
-        "they meet in `h + table(3)`, user.py line 13",
+        "`h + table(3)` is where they meet, user.py line 13",
     )

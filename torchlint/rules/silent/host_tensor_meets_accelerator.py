@@ -98,6 +98,7 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
     leaf,
+    root_of_name,
 )
 from torchlint.rules.obligations import (
     default_device_unchanged,
@@ -116,7 +117,7 @@ from torchlint.rules.silent.device_words import (
     REDUCING,
     WITHOUT_DEVICE,
 )
-from torchlint.rules.wording import in_a_line
+from torchlint.rules.wording import flow_step, in_a_line
 
 _BY_MODULE: Final = "it comes where its module is, which may be moved"
 
@@ -182,13 +183,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     path, other, judged = found
     assert judged.of_device is not None
-    where = f"{path.sink.path}{' ' if path.sink.path else ''}line {path.sink.row}"
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
         f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{in_a_line(other.node)}` may be "
         f"elsewhere: {_remedy(node, path, word, context)}",
         judged.of_device,
-        (*(judged.why or (_BY_MODULE,)), f"they meet in `{in_a_line(path.sink.node)}`, {where}"),
+        (*(judged.why or (_BY_MODULE,)), flow_step(path.sink, "is where they meet")),
         _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,
     )
 
@@ -207,8 +207,7 @@ def _factory(node: cst.Call, context: FileContext) -> str:
 def _meetings(node: cst.Call, context: FileContext) -> Iterator[tuple[KnownPath, FlowPlace, JudgedConversion]]:
     """Yield where the tensor meets one of which something says that it may be elsewhere."""
     paths = context.paths_from(_MEETING, node)
-    kept = _keeper(node, context) if paths else None
-    if kept is not None and _is_moved(kept, context):
+    if paths and _is_moved(_keeper(node, context), context):
         return
     for path in paths:
         if _is_asked_for_device(path.sink.node, context):
@@ -239,19 +238,18 @@ def _must_be_tensor(other: FlowPlace, path: KnownPath, context: FileContext) -> 
     return not (OF_TENSORS_ALONE | LAYERS).isdisjoint({*words, getattr(function, "attr", "")})
 
 
-def _keeper(node: cst.Call, context: FileContext) -> str | None:
-    """Return the attribute that a statement binds to what it computes of the tensor."""
-    for above in context.ancestors(node):
-        match above:
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=word)))]):
-                return word
-            case cst.BaseStatement():
-                return None
-    return None
+def _keeper(node: cst.Call, context: FileContext) -> str:
+    """Return the attribute that a statement binds to what it computes of the tensor; nothing for other statements."""
+    place = context.python(node)
+    statement = context.nearest(place, ast.Assign) if place is not None else None
+    target = statement.targets[0] if statement is not None else None
+    return target.attr if isinstance(target, ast.Attribute) else ""
 
 
 def _is_moved(word: str, context: FileContext) -> bool:
     """Whether a class moves its plain attributes, or somebody else sets one: ``net.table = net.table.cuda()``."""
+    if not word:
+        return False
     if any(map(context.is_defined, ("_apply", "to", "cuda"))):
         return True
     set_here = (each for each in context.attributes_by_word().get(word, ()) if isinstance(each.ctx, ast.Store))
@@ -261,7 +259,7 @@ def _is_moved(word: str, context: FileContext) -> bool:
 
 def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) -> str:
     kept = _keeper(node, context)
-    if kept is not None and path.sink.row != context.row(node):
+    if kept and path.sink.row != context.row(node):
         return f"register `{kept}` as a buffer, or move it where it is used"
     return "move it there" if word in WITHOUT_DEVICE else "give it a `device=`"
 
@@ -269,11 +267,16 @@ def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) ->
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
-    place = context.python(node)
-    tensor = next((each for each in _names(context) if context.python(each) is other.node), None)
-    if tensor is None or place is None or not node.args or "#" in context.code(node):
+    place, met = context.python(node), other.node
+    names = (each for kind in (cst.Name, cst.Attribute) for each in context.concrete_nodes(kind))
+    tensor = next((each for each in names if context.python(each) is met), None)
+    if tensor is None or not isinstance(place, ast.expr) or not isinstance(met, ast.expr) or not node.args:
         return None
-    if not context.value(tensor).may(Kind.TENSOR) or not _is_bound_before(tensor, place, context):
+    if (
+        "#" in context.code(node)
+        or not context.value(met).may(Kind.TENSOR)
+        or not _is_bound_before(met, place, context)
+    ):
         return None
     comma = node.args[-1].comma
     at = context.span(node.args[-1].value if isinstance(comma, cst.Comma) else node.args[-1])[1]
@@ -304,21 +307,11 @@ def _goes_straight(node: cst.Call, sink: ast.AST, context: FileContext) -> bool:
     return False
 
 
-def _names(context: FileContext) -> Iterator[cst.Name | cst.Attribute]:
-    yield from context.concrete_nodes(cst.Name)
-    yield from context.concrete_nodes(cst.Attribute)
-
-
-def _is_bound_before(tensor: cst.Name | cst.Attribute, place: ast.AST, context: FileContext) -> bool:
+def _is_bound_before(tensor: ast.expr, place: ast.expr, context: FileContext) -> bool:
     """Whether a name, or what an attribute is of, stands for the same at an earlier place of the function."""
-    root = context.python(tensor)
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name) or not isinstance(place, ast.expr):
-        return False
-    if context.function_around(root) is not context.function_around(place):
-        return False
-    bound = context.reaching(root)
+    root = root_of_name(tensor)
+    is_here = isinstance(root, ast.Name) and context.function_around(root) is context.function_around(place)
+    bound = context.reaching(root) if is_here and isinstance(root, ast.Name) else []
     return bool(bound) and all(each.lineno < place.lineno for each in bound)
 
 

@@ -100,7 +100,6 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import is_primary
-from torchlint.rules.silent.loss_names import is_called_a_loss
 from torchlint.rules.wording import brief
 
 _CASTS: Final = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
@@ -239,7 +238,7 @@ def _judged(tensor: ast.expr, call: ast.Call, context: FileContext) -> JudgedCon
         return None
     value = context.presumed_value(tensor)
     is_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
-    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or is_called_a_loss(tensor))
+    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(tensor).lower())
     return judged if judged.is_tensor or (value.may(Kind.TENSOR) and not may_be_list) else None
 
 
