@@ -34,16 +34,6 @@ def _found(folder: Path, kept: str, training: str) -> tuple[Finding, ...]:
     return check_bytes(str(path), path.read_bytes(), config).findings
 
 
-@pytest.mark.parametrize(
-    "training",
-    ["model.load_state_dict(stopping.weights)\n", "net.load_state_dict(\n    self.stopping.weights, strict=True)\n"],
-)
-def test_the_file_that_trains_loads_them(tmp_path: Path, training: str) -> None:
-    (found,) = _found(tmp_path, LIVE, training)
-    assert found.confidence is Confidence.POSSIBLE
-    assert found.why[-1] == "`training.py` names `weights` and loads weights"
-
-
 HANDED_OUT = "{}\n\n    def best_weights(self):\n        return self.weights"
 
 

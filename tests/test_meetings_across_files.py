@@ -180,7 +180,6 @@ FOUND = {
     "a value of a dictionary": (BATCH.format("near * torch.linspace(0, 1, 3)", "others"), LOADED),
     "a part of a tuple": (BATCH.format("far * torch.linspace(0, 1, 3)", "points"), LOADED),
     "what a constructor is given": (BOXES, DETECTOR.format("")),
-    "a part of a module": (GRAPH, network("h @ self.kept.adjacency", "Graph", "Graph(3)")),
 }
 SILENT = {
     "what is moved there": (TABLE, network("h + table(3).to(h.device)")),
@@ -239,6 +238,7 @@ def test_a_function_is_asked_whose_callers_speak_of_no_device(tmp_path: Path) ->
 def test_the_steps_name_the_other_file(tmp_path: Path) -> None:
     (found,) = steps(tmp_path, *FOUND["the result of a function"])
     assert found == (
-        "`self.fc(x)` is computed where the module is, user.py line 12",
-        "they meet in `h + table(3)`, user.py line 13",
+        "`x` is an argument of `Network.forward`, so it may be on an accelerator, user.py line 11",
+        "`self.fc(x)` returns it, user.py line 12",
+        "`h + table(3)` is where they meet, user.py line 13",
     )

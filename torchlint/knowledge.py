@@ -8,14 +8,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from torchlint.diagnostics.model import Settings
-    from torchlint.facts.callers import CallerEvidence, KnownCall
     from torchlint.facts.conversions import JudgedConversion
     from torchlint.facts.flow import FlowFact
     from torchlint.facts.flow_specifications import FlowSpecification
-    from torchlint.facts.known_paths import KnownPath
+    from torchlint.facts.known_paths import FlowPlace, KnownPath
     from torchlint.facts.value import Mode, Reason, Value
     from torchlint.source.text import Source
     from torchlint.syntax.ast_index import AstIndex, Function
@@ -85,20 +82,8 @@ class Knowledge(Protocol):
         """Return the ways of a specification that begin in a function, or in the code of the module."""
 
     # ------------------------------------------------------------------ the project's own calls
-    def brought_by_calls(self, argument: ast.arg, home: Self | None = None) -> CallerEvidence:
-        """Return what the calls hand over for an argument; ``home``: its file, which was followed to from this one."""
-
-    def calls_of(self, function: Function, home: Self) -> tuple[KnownCall, ...]:
-        """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
-
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
-
-    def file_of(self, site: KnownCall) -> Knowledge:
-        """Return what is known of the file in which a call stands."""
-
-    def spelled_place(self, site: KnownCall) -> str:
-        """Spell a call with its line and, from another file, its path."""
 
     # ------------------------------------------------------------------ what the file works with
     @property
@@ -126,6 +111,9 @@ class Knowledge(Protocol):
 
         ``depth``: it is not the value, but what is so many containers below it.
         """
+
+    def placed(self, what: ast.expr | FlowPlace) -> JudgedConversion | None:
+        """Judge where a value may be; of what a path leads to by the calls that it leads through."""
 
     def may_be_torch(self, node: ast.expr) -> bool:
         """Whether an expression of unknown kind may be a torch tensor, by what the file and the words around it say."""

@@ -10,21 +10,19 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from torchlint.answers.flow_answers import told_path
-from torchlint.answers.graph_values import ON_ACCELERATOR, GraphValue, computed_at, names_in
+from torchlint.answers.graph_values import GraphValue, computed_at, names_in
 from torchlint.answers.kept_programs import oracles_of
 from torchlint.evaluation import instance_attributes, reasons
-from torchlint.evaluation.argument_passing import passed
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
 from torchlint.evaluation.oracles import Oracles
-from torchlint.facts.callers import CallerEvidence, KnownCall
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.flow import OPEN, FlowFact
+from torchlint.facts.known_paths import FlowPlace
 from torchlint.facts.value import NOTHING, UNKNOWN, Mode, Reason, Value
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.first_uses import first_use
@@ -33,7 +31,6 @@ from torchlint.flow.node_patterns import before_changes, is_same_code
 from torchlint.semantic.graph import ATTR, EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
-from torchlint.source.shortening import one_line
 from torchlint.source.text import decode
 from torchlint.syntax.ast_index import index_of
 from torchlint.texts.checked_file import CheckedFile
@@ -48,8 +45,8 @@ if TYPE_CHECKING:
     from torchlint.facts.known_paths import KnownPath
     from torchlint.semantic.module_graph import ModuleGraph
     from torchlint.syntax.ast_index import AstIndex, Function
+    from torchlint.values.contexts import Context
 
-_LONGEST_CODE: Final = 60  # characters of a call in a step of a reason
 _FREEZING: Final = re.compile(
     rb"requires_grad_\((?!\s*(True)?\s*\))|\.requires_grad\s*=(?!\s*True\b|=)|['\"]requires_grad['\"]"
 )
@@ -75,22 +72,15 @@ def _noted(
     return ask
 
 
-def _syntax(node: Node | None) -> ast.AST | None:
-    place: object = node.at if node is not None else None
-    return place if isinstance(place, ast.AST) else None
-
-
 def _versions(node: Node) -> list[Node]:
     """Return a value as it was before anything was done to it, and the other readings of an attribute."""
     made = before_changes(node)
     return [each for each in lower(made.fn).nodes if each is made or (each.op == ATTR and is_same_code(each, made))]
 
 
-@dataclass(frozen=True)
-class GraphCall(KnownCall):
-    """A call, and what is known about the file in which it stands."""
-
-    home: GraphKnowledge
+def _syntax(node: Node | None) -> ast.AST | None:
+    place: object = node.at if node is not None else None
+    return place if isinstance(place, ast.AST) else None
 
 
 class GraphKnowledge(CheckedFile):
@@ -208,7 +198,7 @@ class GraphKnowledge(CheckedFile):
             return ()
         found = []
         for cls in family.lineage:
-            home = self if cls.file is file else self._of_module(cls.file, self)
+            home = self._of_module(cls.file)
             if home is None or not isinstance(cls.at, ast.ClassDef):
                 return ()
             found.append((home.index, cls.at))
@@ -368,45 +358,6 @@ class GraphKnowledge(CheckedFile):
 
     # ------------------------------------------------------------------ callers
     @_noted
-    def brought_by_calls(self, argument: ast.arg, home: GraphKnowledge | None = None) -> CallerEvidence:
-        """Return whether the project's calls hand over what is on an accelerator for an argument."""
-        function = (home or self)._function_around(argument)  # noqa: SLF001  # of its own class
-        node = lower(function).params.get(argument.arg) if function is not None else None
-        callers = self._graph[0].callers
-        with callers.question():
-            sites = callers.callers(function) if function is not None and node is not None else ()
-            found = 0
-            for site in sites:
-                assert node is not None
-                value = passed(callers, node, site.call, (), None, site.has_receiver)
-                if value.device & ON_ACCELERATOR:
-                    return CallerEvidence(source=self._site(site.call, home or self))
-                found |= value.device
-            return CallerEvidence(is_excluded=bool(sites) and not found & ~a.SAFE)
-        return CallerEvidence()
-
-    @_noted
-    def calls_of(self, function: Function, home: GraphKnowledge) -> tuple[GraphCall, ...]:
-        """Return the calls of a function of a file: all of the file itself, of others but tests those that are sure."""
-        graph = lower(home._graph[1].function_of(function))
-        oracles, found = self._graph[0], []
-        with oracles.callers.question():
-            for site in oracles.callers.callers(graph) if graph.decorated is None else ():
-                call = site.call
-                is_here = call.fn.file is graph.file
-                if is_here or any(each.function is graph for each in oracles.strict.callees(call)):
-                    found.append(self._site(call, home))
-        return tuple(each for each in found if each is not None)
-
-    def _site(self, call: Node, home: GraphKnowledge) -> GraphCall | None:
-        """Return a call that is written as such, with what is known of its file; None for one in tests."""
-        file = call.fn.file
-        if not isinstance(call.at, ast.expr) or file.node_of(call.at) is not call or file.is_test:
-            return None
-        around = self._of_module(file, home)
-        return GraphCall(call.at, around) if around and isinstance(call.at, ast.Call) else None
-
-    @_noted
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
         node, strict = self._node(call), self._graph[0].strict
@@ -418,11 +369,10 @@ class GraphKnowledge(CheckedFile):
         found_here = function.tree if function is not None and is_here else None
         return found_here if isinstance(found_here, ast.FunctionDef) else None
 
-    def _of_module(self, file: ModuleGraph, home: GraphKnowledge) -> GraphKnowledge | None:
+    def _of_module(self, file: ModuleGraph) -> GraphKnowledge | None:
         """Return what is known of a file of the project; None where its bytes are no plain UTF-8."""
-        for each in (self, home):
-            if each._graph[1] is file:  # noqa: SLF001  # of its own class
-                return each
+        if file is self._graph[1]:
+            return self
         if file.path not in self._others:
             source = decode(self.path_from_here(file.path), file.bare)
             is_plain = source.utf8 == file.bare
@@ -436,16 +386,6 @@ class GraphKnowledge(CheckedFile):
         vars(made)["_graph"] = self._graph[0], file  # the same oracles
         return made
 
-    def file_of(self, site: KnownCall) -> GraphKnowledge:
-        """Return what is known about the file in which a call stands."""
-        return site.home if isinstance(site, GraphCall) else self
-
-    def spelled_place(self, site: KnownCall) -> str:
-        """Spell a call with its line and, from another file, its path."""
-        home = self.file_of(site)
-        path = "" if home is self else f"{home.index.source.path} "
-        return f"`{one_line(ast.unparse(site.call), _LONGEST_CODE)}`, {path}line {site.call.lineno}"
-
     # ------------------------------------------------------------------ reasons
     @_noted
     def judged(self, converted: ast.expr, at: ast.expr, depth: int = 0) -> JudgedConversion | None:
@@ -454,10 +394,32 @@ class GraphKnowledge(CheckedFile):
         ``depth``: it is not the value, but what is so many containers below it.
         """
         node, place = self._node(converted), self._node(at)
-        if node is None or place is None:
-            return None
+        return self._judged(node, place, depth=depth) if node is not None and place is not None else None
+
+    @_noted
+    def placed(self, what: ast.expr | FlowPlace) -> JudgedConversion | None:
+        """Judge where a value may be; of what a path leads to by the calls that it leads through."""
+        if isinstance(what, FlowPlace):
+            node, place, context = what.known
+            return self._judged(node, place, context, is_device_alone=True)
+        found = self._node(what)
+        return self._judged(found, found, is_device_alone=True) if found is not None else None
+
+    def _judged(
+        self, node: Node, place: Node, context: Context | None = None, *, is_device_alone: bool = False, depth: int = 0
+    ) -> JudgedConversion | None:
         is_of_host = self.is_program and not self.speaks_of_accelerators
-        return judge_value(self._graph[0], node, place, self._spelled_step, is_of_host=is_of_host, depth=depth)
+        told = self._spelled_step
+        return judge_value(
+            self._graph[0],
+            node,
+            place,
+            told,
+            context,
+            is_of_host=is_of_host,
+            is_device_alone=is_device_alone,
+            depth=depth,
+        )
 
     def _spelled_step(self, step: ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""

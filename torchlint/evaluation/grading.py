@@ -34,7 +34,7 @@ class Levels(NamedTuple):
 
 def missing(value: Abstract, mode: int) -> Missing:
     """Return which halves of a conversion a value may need, in some grad modes."""
-    may_hold = bool(value.kind & a.TENSOR)
+    may_hold = bool(value.kind & a.CARRIES)
     return Missing(may_hold and value.may_require_grad and bool(mode & ON), may_hold and value.may_be_on_accelerator)
 
 

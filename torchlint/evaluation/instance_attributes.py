@@ -26,7 +26,7 @@ from torchlint.semantic.graph import (
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
 from torchlint.values.abstract import BOTTOM, Abstract, join, unknown
-from torchlint.values.asking import ANY_ELEMENT, Path, Presumption
+from torchlint.values.asking import ANY_ELEMENT, Oracle, Path, Presumption
 from torchlint.values.contexts import Context
 from torchlint.values.references import (
     ClassRef,
@@ -51,7 +51,16 @@ def own_object(ev: Evaluator, method: FunctionGraph) -> Abstract:
     assert method.cls is not None
     if method.is_class_method:
         return a.of_kind(a.OTHER, frozenset({ClassRef(method.cls)}))
-    return any_object(ev, method.cls)
+    made = any_object(ev, method.cls)
+    return made.on_host() if _is_building(ev, method) else made
+
+
+def _is_building(ev: Evaluator, method: FunctionGraph, depth: int = 3) -> bool:
+    """Whether a method runs while its object is made, by all calls that are known: nobody has had it, to move it."""
+    if method.name == "__init__" or ev.oracle is not Oracle.CALLERS or not depth:
+        return method.name == "__init__"
+    calls = [each.call.fn for each in ev.known_callers(method)[0]]
+    return bool(calls) and all(_is_building(ev, each, depth - 1) for each in calls)
 
 
 def any_object(ev: Evaluator, cls: ClassGraph) -> Abstract:

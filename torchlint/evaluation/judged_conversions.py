@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.evaluation import grading, reasons
@@ -19,14 +18,14 @@ from torchlint.values.asking import ANY_ELEMENT, OFF, ON, Path
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
     from torchlint.evaluation.oracles import Oracles
+    from torchlint.values.contexts import Context
 
 _SOURCES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
 
 _PLACES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonStep:
+class ReasonStep(NamedTuple):
     """One step of a reason: what it says, and the node that it speaks of."""
 
     text: str
@@ -38,29 +37,32 @@ def judge_value(
     converted: Node,
     at: Node,
     spelled: Callable[[ReasonStep], str],
+    context: Context | None = None,
     *,
     is_of_host: bool = False,
+    is_device_alone: bool = False,
     depth: int = 0,
 ) -> JudgedConversion | None:
     """Judge a value that is to be a number or an array of the host at a node; None where that is proven to work.
 
     ``depth``: the value is a member, so many containers below what is converted.
     ``is_of_host``: the file is a whole program that speaks of no device, so what begins in it stays on the host.
-    ``spelled`` tells a step of the reasons to the user.
+    ``is_device_alone``: gradients do not matter. ``spelled`` tells a step of the reasons to the user.
     """
     strict, callers, guards = oracles.strict, oracles.callers, at.fn.guards.get(at, ())
     value, mode, path = a.unknown(a.OF_ATTR, converted), ON | OFF, (ANY_ELEMENT,) * depth
     is_followed = False
     with strict.question():
-        if not strict.feasible(guards, None):
+        if not strict.feasible(guards, context):
             return None
-        value, mode = _as_begun(strict, strict.value(converted, path), converted, at), strict.mode(at, None)
-        value = on_side(strict, value, guards, None)
-        is_followed = True
+        value = _as_begun(strict, strict.value(converted, path, context), converted, at)
+        value, mode = on_side(strict, value, guards, context), strict.mode(at, context)
+        is_followed, value = True, value.detached() if is_device_alone else value
     if not any(grading.missing(value, mode)):
         return None
-    by_calls, modes, is_called = _brought(callers, at, converted, path, value, mode)
-    if is_of_host and all(_begins_here(each.device_from, at) for each in (value, by_calls)):
+    by_calls, modes, is_called = _brought(callers, at, converted, path, value, mode, context)
+    origins = [each.device_from for each in (value, by_calls) if each.device_from is not None]
+    if is_of_host and all(each.fn.file is at.fn.file for each in origins):
         value, by_calls = value.but(device=a.SAFE), by_calls.but(device=a.SAFE)
     levels = grading.grade(
         value, mode, by_calls, modes, at.fn, is_called=is_called, has_written_cpu=_has_written_cpu(converted)
@@ -75,11 +77,17 @@ def judge_value(
         levels.device,
         bool(value.grad & _SOURCES),
         bool(value.device & _PLACES),
-        value.kind == a.TENSOR,
+        value.kind == a.TENSOR or (is_called and by_calls.kind & ~a.NONE == a.TENSOR),
         tuple(map(spelled, (*_why(strict, converted, path, levels), *_told_of_calls(is_called, there, is_followed)))),
         is_called and not there,
-        is_called and by_calls.kind & a.TENSOR != 0 and not by_calls.kind & ~(a.TENSOR | a.NONE),
+        _is_placed(value.device | by_calls.device, context),
     )
+
+
+def _is_placed(device: int, context: Context | None) -> bool:
+    """Whether something says where a value may be; a module that was entered by a call is where its arguments are."""
+    is_of_module = device & a.OF_CLASS and (context is None or device & a.OF_PARAM)
+    return bool(device & _PLACES or is_of_module)
 
 
 def _as_begun(strict: Evaluator, value: Abstract, converted: Node, at: Node) -> Abstract:
@@ -90,18 +98,14 @@ def _as_begun(strict: Evaluator, value: Abstract, converted: Node, at: Node) -> 
     return value if modes_in(strict.value(grad.ins[0])) & ON else value.detached()
 
 
-def _begins_here(origin: Node | None, at: Node) -> bool:
-    return origin is None or origin.fn.file is at.fn.file
-
-
 def _brought(
-    callers: Evaluator, at: Node, converted: Node, path: Path, value: Abstract, mode: int
+    callers: Evaluator, at: Node, converted: Node, path: Path, value: Abstract, mode: int, context: Context | None
 ) -> tuple[Abstract, int, bool]:
     """Return what the project's calls bring, in which grad modes, and whether there are any."""
     with callers.question():
-        by_calls, modes = callers.value(converted, path), callers.mode(at, None)
+        by_calls, modes = callers.value(converted, path, context), callers.mode(at, context)
         is_called = bool(callers.callers(at.fn))
-        if by_calls.kind & a.TENSOR:
+        if by_calls.kind & a.CARRIES:
             return by_calls, modes, is_called
         return by_calls.but(grad=a.SAFE, device=a.SAFE), modes, True
     return value, mode, False

@@ -20,12 +20,12 @@ class JudgedConversion:
     """Whether something is known that brings a gradient: a leaf, a module, what is named like one."""
     has_source_of_device: bool
     is_tensor: bool
-    """Whether the value is a tensor beyond doubt, as far as the code says what it is."""
+    """Whether the value is a tensor beyond doubt, as far as the code says what it is, or all its callers do."""
     why: tuple[str, ...]
     is_met_by_none: bool
     """Whether the project calls the function, and all calls hand over what converts."""
-    is_brought: bool = False
-    """Whether the project calls the function, and all calls hand over tensors."""
+    is_placed: bool = False
+    """Whether the code or its callers say that the value may be elsewhere: moved, or where a module is."""
 
     @property
     def confidence(self) -> Confidence:

@@ -28,6 +28,10 @@ class FlowValue(Protocol):
     def may_be_on_accelerator(self) -> bool:
         """Whether a tensor here may be on an accelerator."""
 
+    @property
+    def has_dimensions(self) -> bool:
+        """Whether a tensor here has at least one dimension."""
+
 
 Test = Callable[[FlowValue], bool]
 NOWHERE: Final[frozenset[str]] = frozenset()
@@ -58,13 +62,15 @@ class NodePattern:
     methods: frozenset[str] = NOWHERE
     """Words of methods, whatever the object."""
     words: frozenset[str] = NOWHERE
-    """The operator, attribute or method that the node holds, where it is no call."""
+    """The operator, attribute or method that the node holds; of a call the last words of ``functions``."""
     at: frozenset[int | str] | None = None
     """Where the value goes in: positions, keywords, RECEIVER; None for anywhere."""
     value: Test | None = None
-    """What the value is: of a source its own, else the one that goes in."""
+    """What the value is: of a source its own, else the one that goes in, before ways joined or a container held it."""
+    gives: Test | None = None
+    """What the node gives."""
     beside: Test | None = None
-    """What another of the operands or arguments is, or of the members of the list that is handed over."""
+    """What another of the operands or arguments is, of the members of a list that is handed over, or a layer."""
     of_source_object: bool = False
     """Whether it is a method of the object of whose method the source is the result."""
     is_conversion: bool = False
@@ -84,7 +90,7 @@ class FlowSpecification:
     changes: tuple[NodePattern, ...] = ()
     """The way has to lead through one of these; where there are none it need not."""
     stops: tuple[NodePattern, ...] = ()
-    """What ends the flow: sanitisers."""
+    """What ends the flow: sanitisers. What is a sink, too, is arrived at."""
     vetoes: tuple[NodePattern, ...] = ()
     """What says, when it happens to the value itself, that it is meant so wherever it goes."""
     computed_by: tuple[NodePattern, ...] | None = None

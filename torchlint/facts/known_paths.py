@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,8 @@ class FlowPlace:
     """Of the syntax; of another file where there is a path."""
     path: str = ""
     """The other file, as it is spelled for the user."""
+    known: Any = None
+    """What the place is to those who told it."""
 
     @property
     def row(self) -> int:
@@ -35,3 +38,5 @@ class KnownPath:
     """Where the memory of the source is written in the meantime, if that was required."""
     way_out: str
     """How it left the function, where that is the sink; else empty."""
+    beside: tuple[FlowPlace, ...] = ()
+    """What it meets at the sink, if that was asked for."""

@@ -9,6 +9,7 @@ from torchlint.evaluation.evaluator import Evaluator
 from torchlint.semantic.graph import ATTR, CallArguments, FormalParameter, FunctionGraph, Node
 from torchlint.values.abstract import OF_CALL, Abstract, unknown
 from torchlint.values.asking import OFF, ON, Path
+from torchlint.values.contexts import Context
 
 _DEEPEST: Final = 4
 """Calls that a walk follows into each other; one that leads further is like one of an unknown function."""
@@ -81,9 +82,18 @@ class CallKnowledge:
         self._callees: dict[Node, tuple[Callee, ...]] = {}
         self._frames: dict[tuple[Node, object, CallFrame | None], CallFrame] = {}
 
-    def value(self, node: Node, path: Path = ()) -> Abstract:
-        """Return the value of a node wherever it is reached from."""
-        return self.evaluator.ask(node, path) or unknown(OF_CALL, node)
+    def value(self, node: Node, path: Path = (), frame: CallFrame | None = None) -> Abstract:
+        """Return the value of a node, wherever it is reached from, or through a call."""
+        return self.evaluator.ask(node, path, self.context(frame)) or unknown(OF_CALL, node)
+
+    def context(self, frame: CallFrame | None) -> Context | None:
+        """Return the context of a function that was entered through a call."""
+        if frame is None or frame.callee is None:
+            return None
+        outer = self.context(frame.outer)
+        found = [each for each in self.evaluator.callees(frame.call, outer) if each.function is frame.function]
+        callee = found[0] if found else frame.callee
+        return self.evaluator.enter(callee.call, callee.function, outer, callee.receiver, callee.made)
 
     def callees(self, call: Node) -> tuple[Callee, ...]:
         """Return the functions of the project that a call may run."""

@@ -21,11 +21,12 @@ from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position, ValueUse
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.memory_writes import MemoryWrites, SoughtWrites, Window, excludes
-from torchlint.flow.node_patterns import before_changes, is_same_code, is_source, is_use
+from torchlint.flow.node_patterns import before_changes, beside, is_same_code, is_source, is_use
 from torchlint.flow.root_meetings import MADE, PARAMETER, MemoryRoot, meeting
 from torchlint.semantic import graph as g
 from torchlint.semantic.graph import AttributeStore, FunctionGraph, Node, Span
 from torchlint.semantic.lowering import lower
+from torchlint.values.contexts import Context
 
 KEPT_IF_BETTER: Final = "kept only where it is better"
 _COPYING: Final = frozenset({g.PHI, g.GAMMA, g.PI, g.EITHER, g.GROW, g.SPREAD, g.INPLACE, g.EFFECT, g.SETTER})
@@ -47,6 +48,8 @@ class FlowPath:
     """Where the memory of the source is written in the meantime, if that was required."""
     leaving: Leaving | None = None
     """How it leaves the function, where that is the sink."""
+    beside: tuple[tuple[Node, Context | None], ...] = ()
+    """What it meets at the sink, with the context of that."""
 
     @property
     def place(self) -> Span | None:
@@ -78,12 +81,12 @@ class FlowPaths:
 
     def from_source(self, specification: FlowSpecification, source: Node) -> Iterator[FlowPath]:
         """Yield the paths that begin at a node, one for each sink, the surest."""
-        arrived: list[tuple[Position, Node, Leaving | None]] = []
+        arrived: list[tuple[Position, Node, Leaving | None, tuple[Node, ...]]] = []
         knowledge = self._knowledge
 
-        def arrive(position: Position, sink: Node, leaving: Leaving | None = None) -> None:
+        def arrive(position: Position, sink: Node, leaving: Leaving | None = None, met: tuple[Node, ...] = ()) -> None:
             if position.change is not None or not specification.changes:
-                arrived.append((position, sink, leaving))
+                arrived.append((position, sink, leaving, met))
 
         def matches(patterns: tuple[NodePattern, ...], use: ValueUse) -> bool:
             return any(is_use(each, knowledge, use) for each in patterns)
@@ -98,13 +101,15 @@ class FlowPaths:
         def look(use: ValueUse) -> bool | Position:
             if use.position.held <= specification.is_held and matches(specification.vetoes, use):
                 vetoed.append(use.node)
-            if matches(specification.stops, use):
-                return False
             position = use.position
             if position.change is None and matches(specification.changes, use):
                 position = position._replace(change=use.node)
-            if any(is_sink(each, use) for each in specification.sinks):
-                arrive(position, use.node)
+            for each in specification.sinks:
+                if is_sink(each, use):
+                    arrive(position, use.node, None, tuple(beside(each, knowledge, use)))
+                    break
+            if matches(specification.stops, use):
+                return False
             if specification.computed_by is not None:
                 walk.is_computed = matches(specification.computed_by, use)
             is_handed = use.node.op == g.CALL and not specification.is_followed_into_calls
@@ -126,8 +131,8 @@ class FlowPaths:
                 arrive(leaving.position, leaving.node, leaving)
             self._go_on(specification, walk, leaving)
         found: dict[tuple[Node, Node | None], FlowPath] = {}
-        for position, sink, way_out in arrived if not vetoed else ():
-            path = self._path(_Search(specification, source, walk.nodes), position, sink, way_out)
+        for position, sink, way_out, met in arrived if not vetoed else ():
+            path = self._path(_Search(specification, source, walk.nodes), position, sink, way_out, met)
             key = sink, position.node if way_out is not None else None
             if path is not None and (key not in found or path.answer.answer == YES):
                 found[key] = path
@@ -143,7 +148,9 @@ class FlowPaths:
         for each in readers:
             walk.push(leaving.position.same(each, None))
 
-    def _path(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowPath | None:
+    def _path(
+        self, search: _Search, position: Position, sink: Node, leaving: Leaving | None, met: tuple[Node, ...]
+    ) -> FlowPath | None:
         doubt, written, way = position.doubt, None, _way(position)
         if search.specification.is_written:
             answer = self._written(search, position, sink, leaving)
@@ -153,7 +160,9 @@ class FlowPaths:
                 doubt = doubt or answer.node
             written = answer.node if answer.reason != KEPT_IF_BETTER else None
         answer = FlowAnswer(PERHAPS, doubt, "not known") if doubt is not None else FlowAnswer(YES, sink)
-        return FlowPath(answer, search.source, sink, tuple(way), position.change, written, leaving)
+        context = self._knowledge.context(position.frame)
+        beside = tuple((each, context) for each in met)
+        return FlowPath(answer, search.source, sink, tuple(way), position.change, written, leaving, beside)
 
     def _written(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowAnswer:
         """Whether the source is written before the sink; in another method of its object that may be at any time."""

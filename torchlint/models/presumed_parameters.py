@@ -46,22 +46,19 @@ def presumed_parameter(
     used = _uses(asker, node, function) if not path and asker.presumes(Presumption.CONVENTION) else 0
     is_sample = asker.presumes(Presumption.LOADER) and _is_of_sample(asker, node, function, inner)
     if asker.presumes(Presumption.ANNOTATION) and (said := _by_annotation(asker, node, parameter, inner)) is not None:
-        if (
-            said.grad & a.OF_PARAM
-            and asker.presumes(Presumption.LOADER)
-            and _is_of_sample(asker, node, function, inner)
-        ):
+        if said.grad & a.OF_PARAM and is_sample:
             return said.but(grad=a.SAFE, device=a.SAFE, grad_from=None, device_from=None)
+        said = _where_module_is(asker, function, said)
         return _as_index(said) if used & AS_INDEX and said.must(a.TENSOR | a.NONE) else said
     if asker.presumes(Presumption.DEFAULT) and not parameter.sort:
         kind = _kind_of_default(parameter.default)
         if kind is not None:
-            return _widened_by_tests(asker, node, kind, inner) if not inner else descend(kind, inner)
+            return _widened_by_tests(asker, node, kind) if not inner else descend(kind, inner)
     if asker.presumes(Presumption.CONVENTION) and (handed := _by_convention(asker, parameter, function)) is not None:
         return descend(handed, inner)
     if is_sample:
         return descend(_SAMPLES, inner)
-    value = descend(unknown(_evidence(asker, function), node), inner)
+    value = descend(_where_module_is(asker, function, unknown(_evidence(asker, function), node)), inner)
     if used & ASKED:
         return value
     return A_NUMBER if used & AS_COUNT else _as_index(value) if used & AS_INDEX else value
@@ -79,6 +76,13 @@ def _uses(asker: Asker, node: Node, function: FunctionGraph) -> int:
 
 
 _LOOKING_UP: Final = frozenset({"Embedding", "EmbeddingBag"})
+
+
+def _where_module_is(asker: Asker, function: FunctionGraph, value: Abstract) -> Abstract:
+    """Return what is known of an argument of ``forward``, which comes where its module is."""
+    cls = function.cls if function.name.lstrip("_").startswith("forward") else None
+    is_given = cls is not None and value.device & a.OF_PARAM and asker.object_of(cls).must(a.MODULE)
+    return value.but(device=value.device | a.OF_CLASS) if is_given else value
 
 
 def _as_index(value: Abstract) -> Abstract:
@@ -100,16 +104,14 @@ def _by_annotation(asker: Asker, node: Node, parameter: FormalParameter, path: P
     if said is None or not said.kind:
         return said if said is None or path else None
     if not path:
-        said = _widened_by_tests(asker, node, said, path)
+        said = _widened_by_tests(asker, node, said)
     if said.kind & a.CARRIES or said.device & a.OF_PARAM or said.grad & a.OF_PARAM:
         return said.but(grad_from=node if said.grad & ~a.SAFE else None, device_from=node)
     return said
 
 
-def _widened_by_tests(asker: Asker, node: Node, said: Abstract, path: Path) -> Abstract:
+def _widened_by_tests(asker: Asker, node: Node, said: Abstract) -> Abstract:
     """Return what is said of a parameter, and what the function itself asks whether it is: the test wins."""
-    if path:
-        return said
     asked = 0
     for each in node.fn.nodes:
         test = each.data

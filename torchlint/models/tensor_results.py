@@ -390,7 +390,7 @@ def tensor_attribute(owner: Abstract, word: str, at: Node | None) -> Abstract:
 
 def tensor_element(owner: Abstract, path: Path, key: object) -> Abstract:
     """Return what a path leads to from an element of a tensor, a view; ``key`` is the constant index, or a mark."""
-    rank = lower(owner.rank) if isinstance(key, int) and not isinstance(key, bool) else a.ANY_RANK
+    rank = owner.rank if key is SLICE else lower(owner.rank) if type(key) is int else a.ANY_RANK
     return descend(owner.but(kind=a.TENSOR, rank=rank, references=a.NO_REFERENCES), path)
 
 
@@ -414,7 +414,7 @@ def subscripted(asker: Asker, owner: Abstract, node: Node, path: Path, context: 
         elif value.must(a.INTEGER):
             rank = lower(rank)
         else:
-            rank = a.ANY_RANK
+            rank = rank if each.op == SEQUENCE_NODE and each.data == "tuple" and each is not index else a.ANY_RANK
             is_list = each.data == "list" if each.op == SEQUENCE_NODE else asker.presumes(Presumption.USAGE)
             is_copy = value.must(a.SEQUENCE) and is_list
             is_copy = is_copy or (value.must(a.TENSOR) and (not value.rank & 1 or not value.dtype & a.INTEGRAL))

@@ -16,7 +16,6 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Applicability, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
-from torchlint.facts.callers import CallerEvidence, KnownCall
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.flow_specifications import (
@@ -42,7 +41,6 @@ from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, chil
 from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import elements_of, is_called_self, leaf, root_of_name, root_of_place, word_of
-from torchlint.syntax.regions import nowhere
 from torchlint.syntax.signatures import (
     arguments_of,
     decorators_of,
@@ -95,13 +93,8 @@ class FileContext:
         analysis: Knowledge,
         answers: Answers,
         standing: Mapping[tuple[int, int], Applicability] = MappingProxyType({}),
-        origin: FileContext | None = None,
     ) -> None:
-        """Begin; ``answers`` are those of the file so far, ``standing`` what :meth:`trust` says of statements.
-
-        ``origin`` is the file that is checked, where that is another one, from which something was followed here.
-        """
-        self._origin = origin  # none of its own: an object in a circle is not let go at once
+        """Begin; ``answers`` are those of the file so far, ``standing`` what :meth:`trust` says of statements."""
         self.source: Source = definition.source
         self.settings: Settings = analysis.settings
         self._definition = definition
@@ -304,45 +297,16 @@ class FileContext:
 
     def paths_in(self, specification: FlowSpecification, function: Function | ast.Module) -> tuple[KnownPath, ...]:
         """Return the ways of a specification that begin in a function, or in the code of the module."""
-        return self._analysis.paths_in(specification, function)
+        return self.answer((specification, function), lambda: self._analysis.paths_in(specification, function))
 
     def mode(self, node: Expression) -> Mode:
         """Return the grad modes in which an expression may be evaluated."""
         found = self._expression(node)
         return self._analysis.mode(found) if found is not None else Mode.ON | Mode.OFF
 
-    def brought_by_calls(self, argument: ast.arg) -> CallerEvidence:
-        """Return whether the project's calls hand over what is on an accelerator for an argument."""
-        if self._origin is not None:
-            return self._origin._analysis.brought_by_calls(argument, self._analysis)  # noqa: SLF001  # its own
-        return self._analysis.brought_by_calls(argument)
-
-    def calls_of(self, function: Function) -> tuple[tuple[FileContext, ast.Call], ...]:
-        """Return the calls of a function in its file, and those in others that are surely of it, each with its file."""
-        checked = self._origin or self
-        sites = checked._analysis.calls_of(function, self._analysis)  # noqa: SLF001  # its own
-        return tuple((self if self.holds(each.call) else checked._in_file_of(each), each.call) for each in sites)  # noqa: SLF001
-
     def called(self, call: ast.Call) -> ast.FunctionDef | None:
         """Return the function of the file that a call runs, where it can be but one."""
         return self._analysis.called(call)
-
-    def _in_file_of(self, site: KnownCall) -> FileContext:
-        """Return what may be asked of the file of a call, Python's tree alone: no region of it is read."""
-        analysis = self._analysis.file_of(site)
-        if analysis is self._analysis:
-            return self
-        found = Definition(analysis.index.source, nowhere())
-        return self.answer((FileContext, analysis), lambda: FileContext(found, analysis, {}, origin=self))
-
-    def located(self, step: str) -> str:
-        """Name the file in a step that ends with a line of it, where another file is checked."""
-        path = "" if self._origin is None else self.source.path + " "
-        return re.sub(r"(?<=, )(?=line \d+$)", path, step)
-
-    def spelled_place(self, site: KnownCall) -> str:
-        """Spell a call with its line and, from another file, its path."""
-        return self._analysis.spelled_place(site)
 
     def judged(self, converted: Expression, at: Expression, depth: int = 0) -> JudgedConversion | None:
         """Judge what is converted to the host at an expression; None where that is never reached, or proven to work.
@@ -353,6 +317,11 @@ class FileContext:
             return UNREAD
         node, place = self._expression(converted), self._expression(at)
         return None if node is None or place is None else self._analysis.judged(node, place, depth)
+
+    def placed(self, what: Expression | FlowPlace) -> JudgedConversion | None:
+        """Judge where a value may be; of what a path leads to by the calls that it leads through."""
+        found = what if isinstance(what, FlowPlace) else self._expression(what)
+        return self._analysis.placed(found) if found is not None else None
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.diagnostics.model import Fix
-from torchlint.rules.api import FileContext, Kind, one_line
+from torchlint.rules.api import FileContext, FlowPlace, Kind, one_line
 
 
 # ---------------------------------------------------------------------- code in one line
@@ -46,6 +46,11 @@ def value_step(node: cst.BaseExpression, what: str, context: FileContext) -> str
     if begun is not None:
         return f"{said}: {begun}"
     return f"{said}, line {place.lineno}" if isinstance(place, ast.expr) else said
+
+
+def flow_step(place: FlowPlace, said: str) -> str:
+    """Say what happens at a place of a value's way: "`self.w` keeps it, net.py line 9"."""
+    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
 
 
 def tensor_step(node: cst.BaseExpression, context: FileContext) -> str:

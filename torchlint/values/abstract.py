@@ -153,6 +153,11 @@ class Abstract:
         """Whether a tensor here may be on an accelerator."""
         return self.device & ~SAFE != 0
 
+    @property
+    def has_dimensions(self) -> bool:
+        """Whether a tensor here has at least one dimension."""
+        return self.rank & RANKS[0] == 0
+
     # ------------------------------------------------------------------ related values
     def detached(self) -> Abstract:
         """Return the value without a gradient."""

@@ -29,15 +29,8 @@ class Context:
         depth: int,
     ) -> None:
         """Make a context; ``modes`` are the grad modes at entry if no call tells them, ``depth`` counts the calls."""
-        self.call, self.function, self.parent, self.receiver, self.modes, self.made = (
-            call,
-            function,
-            parent,
-            receiver,
-            modes,
-            made,
-        )
-        self.depth = depth
+        self.call, self.function, self.parent, self.receiver = call, function, parent, receiver
+        self.modes, self.made, self.depth = modes, made, depth
 
     def of(self, function: FunctionGraph) -> Context | None:
         """Return the innermost context of a function on the way here; None where there is none."""

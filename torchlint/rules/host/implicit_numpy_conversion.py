@@ -179,7 +179,7 @@ def _received(
         return None
     else:
         sure = judged.confidence
-        if not (value.is_tensor or judged.is_tensor or judged.is_brought):  # it may be an array as well
+        if not (value.is_tensor or judged.is_tensor):  # it may be an array as well
             return None
     found = Conversion(call, given, judged, judged.of_grad is not None, judged.of_device is not None)
     why = judged.why or ((tensor_step(given, context),) if not depth else (f"`{brief(given, context)}` holds tensors",))

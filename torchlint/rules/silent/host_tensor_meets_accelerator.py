@@ -3,30 +3,20 @@
 ## What it does
 
 Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
-(`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result meets a tensor that may be on an accelerator: in arithmetic
-and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or mask of `gather`, `scatter` and
-`masked_fill`, or indexed by it, also where a function or a method returns it, to the same file or another one, where
-a function of the file is given it, and where a method meets a constant of the file. So it is with what a module keeps
-in a plain attribute, `self.scale = torch.ones(3)` in its `__init__`, or in a list or a dictionary there: moving the
-module leaves that where it is, unlike a buffer. So it is with what any other object keeps, such as a schedule, also
-where a module has that as a part, `self.graph.adjacency`. A list or a dictionary that holds host tensors is followed by
-its name, in loops and to where a function returns it.
+(`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result, or what is computed of it, meets a tensor that may be on
+an accelerator: in arithmetic and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or
+mask of `gather`, `scatter` and `masked_fill`, or indexed by it. The tensor is followed through names, containers,
+functions and methods, those of other files too, and through the plain attributes of an object, `self.scale =
+torch.ones(3)` in an `__init__`: moving a module leaves those where they are, unlike buffers.
 
-It asks for evidence that the other tensor may be on an accelerator: the code moves it there, by itself or with all that
-is in a batch, or it comes from a module that may be moved, by what its `forward` is given or by its parameters, or by
-the batch of a `training_step` of Lightning; or the function or its class moves a network and gives it what it moved,
-too (`net.to(device)`, `net(x.to(device))`); or the function itself puts something where the other one is,
-`torch.zeros(n, device=x.device)`, as only who expects it elsewhere does (a device that is only compared, asserted or
-printed says nothing); or a call in the project hands over what was moved, or what a module computes, also within a
-dictionary, a tuple or a list. Where callers alone decide, the finding is `unproven`, and nothing is said if all calls
-in the project hand over tensors of the host.
+It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes where a module
+is, as the module's parameters, what its `forward` is given, and what is computed of these do; or a call in the project
+hands it over.
 
 Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
-`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, files that import a module
-which sets a default device, branches whose test speaks of devices, what a module's `__init__` and what it calls
-compute, also by a method of one of its parts that only constructors call, attributes that something else sets, too, in
-whatever file, and functions of a file that has no word of devices, unless a class names them or other files call them
-in a project that has one.
+`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, projects that set a default
+device, branches that ask whether the tensor is on the host, what an object's `__init__`
+and what it calls compute, and attributes that something else sets, too.
 
 ## Why is this bad?
 
@@ -73,8 +63,9 @@ def shifted(x: torch.Tensor):
 ## Fix safety
 
 Offered where the other tensor has a name that is bound before the factory. Safe where that is a tensor beyond doubt,
-the new one is used nowhere else, nothing in the project sets a default device, and nobody waits for the error. Unsafe
-where it may have no dimensions, as one in the shape of a loss has: such a tensor meets those of any device.
+the factory stands in the very expression in which they meet, nothing in the project sets a default device, and nobody
+waits for the error. Unsafe where it may have no dimensions, as one in the shape of a loss has: such a tensor meets
+those of any device.
 
 ## References
 
@@ -86,207 +77,242 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Rule, Triggers, leaf
+from torchlint.rules.api import (
+    RECEIVES,
+    Device,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    FlowValue,
+    JudgedConversion,
+    Kind,
+    KnownPath,
+    NodePattern,
+    Rule,
+    Triggers,
+    leaf,
+    root_of_name,
+)
 from torchlint.rules.obligations import (
     default_device_unchanged,
     defaults,
     error_not_expected,
-    is_set_by_an_import,
     is_tensor,
 )
-from torchlint.rules.silent.accelerator_places import (
-    is_building,
-    is_called_in_building,
-    place_by_argument,
-    place_by_reading,
-    speaks_of_devices,
-)
-from torchlint.rules.silent.handed_on import is_called_in_a_class, is_named_in_a_class
-from torchlint.rules.silent.host_factories import (
+from torchlint.rules.silent.device_words import (
+    DATA_FACTORIES,
     FACTORIES,
-    copies,
-    is_factory,
-    least_dimensions,
-    takes_device,
+    JOINING,
+    LAYERS,
+    MOVES,
+    OF_TENSORS_ALONE,
+    OPERATORS,
+    REDUCING,
+    WITHOUT_DEVICE,
 )
-from torchlint.rules.silent.read_devices import is_read_directly
-from torchlint.rules.silent.tensor_meetings import meetings
-from torchlint.rules.silent.trails import Meeting, Trail
-from torchlint.rules.wording import in_a_line
+from torchlint.rules.wording import flow_step, in_a_line
 
-_OF_DEVICES = re.compile(r"cuda|device|gpu|\bcpu|mps|xpu", re.IGNORECASE)
-_WORDS = ("device", "cuda")
-"""Words of which a project has one where it speaks of devices at all."""
-_MOST_CALLERS = 6
-"""So many functions that call each other are asked for who calls them from elsewhere."""
+_BY_MODULE: Final = "it comes where its module is, which may be moved"
+
+
+def _is_of_host(value: FlowValue) -> bool:
+    return value.may(Kind.TENSOR) and not value.may_be_on_accelerator
+
+
+def _may_be_elsewhere(value: FlowValue) -> bool:
+    return value.may_be_on_accelerator
+
+
+def _may_have_no_dimension(value: FlowValue) -> bool:
+    return not value.has_dimensions
+
+
+_MEETING: Final = FlowSpecification(
+    is_computed=True,
+    computed_by=(NodePattern(ops=frozenset("attr call index inplace operation truth".split()), gives=_is_of_host),),
+    stops=(
+        NodePattern(ops=frozenset({"either", "gamma", "phi"}), beside=_may_be_elsewhere),
+        NodePattern(methods=MOVES, at=RECEIVES, gives=_may_be_elsewhere),
+        NodePattern(
+            functions=("torch.*",),
+            methods=JOINING | REDUCING,
+            words=JOINING | REDUCING,
+            value=_is_of_host,
+            gives=_may_have_no_dimension,
+        ),
+        NodePattern(ops=frozenset({"element", "index", "item"}), value=_is_of_host, gives=_may_have_no_dimension),
+    ),
+    sinks=(
+        NodePattern(
+            ops=frozenset({"operation", "truth"}), words=OPERATORS, value=_is_of_host, beside=_may_be_elsewhere
+        ),
+        NodePattern(ops=frozenset({"index"}), at=frozenset({0}), value=_is_of_host, beside=_may_be_elsewhere),
+        NodePattern(
+            functions=("torch.*",),
+            methods=JOINING,
+            words=JOINING | LAYERS,
+            value=_is_of_host,
+            beside=_may_be_elsewhere,
+        ),
+    ),
+    through_objects=True,
+    through_callers=True,
+)
+"""From a tensor of the host to where it meets what may be elsewhere: that is judged then."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
-    if not context.spells(node.func, *FACTORIES):
+    word = _factory(node, context)
+    if not word or defaults(context).device or defaults(context).tensor_type:
         return
-    call = context.python(node)
-    if not isinstance(call, ast.Call) or not is_factory(call, context):
+    value = context.value(node)
+    if not value.is_tensor or value.rank == 0 or value.device != Device.HOST:
         return
-    if not speaks_of_devices(context) and (context.is_test or not _serves_others(call, context)):
-        return  # before the functions are walked
-    if defaults(context).device or defaults(context).tensor_type or _is_chosen_by_device(call, context):
+    if word in DATA_FACTORIES and not value.has_dimensions:
+        return  # of a number it makes a tensor without dimensions
+    found = next(_meetings(node, context), None)
+    if found is None:
         return
-    value = context.value(call)
-    if not value.is_tensor or value.rank == 0 or value.device & (Device.HOST | Device.ACCELERATOR) != Device.HOST:
-        return
-    least = least_dimensions(call, leaf(next(iter(context.names(call.func)))), context)
-    may_be_elsewhere = value.device != Device.HOST  # a copy is where its tensor is, and somebody may set a default
-    trail = Trail(True, least, is_building=is_building(call, context), is_computed=may_be_elsewhere)
-    found = (each for each in meetings(call, context, trail) if not is_called_in_building(each.at, each.context))
-    meeting = min(found, key=lambda each: each.place.is_open, default=None)
-    if meeting is None or (context.is_test and not meeting.place.is_shown):
-        return
-    if not _is_in_same(meeting, call, context) and _is_chosen_by_device(meeting.at, meeting.context):
-        return
-    if is_set_by_an_import(context):
-        return
-    word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    met = f"they meet in `{in_a_line(meeting.at)}`, line {meeting.at.lineno}"
+    path, other, judged = found
+    assert judged.of_device is not None
     yield Draft(
-        word,
-        _message(call, meeting),
-        Confidence.POSSIBLE if copies(call, context) else meeting.place.confidence(meeting.context),
-        tuple(map(meeting.context.located, (*meeting.place.why, met))),
-        _fix(node, call, meeting, context),
+        node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+        f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{in_a_line(other.node)}` may be "
+        f"elsewhere: {_remedy(node, path, word, context)}",
+        judged.of_device,
+        (*(judged.why or (_BY_MODULE,)), flow_step(path.sink, "is where they meet")),
+        _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,
     )
 
 
-def _message(call: ast.Call, meeting: Meeting) -> str:
-    word, other = leaf(in_a_line(call.func)), in_a_line(meeting.other)
-    if (kept := meeting.kept_as) is not None:
-        remedy = f'keep it by `self.register_buffer("{leaf(kept)}", ...)`'
-        if meeting.is_contained:
-            remedy = "register what it holds as buffers, or move that where it is used"
-        return f"crashes on an accelerator: no module moves `{kept}`, and `{other}` may be elsewhere: {remedy}"
-    remedy = "give it a `device=`" if takes_device(call) else "move it there"
-    return f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{other}` may be elsewhere: {remedy}"
+def _factory(node: cst.Call, context: FileContext) -> str:
+    """Return the word of a factory that makes a tensor where no device is said; nothing for other calls."""
+    if not context.spells(node.func, *FACTORIES):
+        return ""
+    if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
+        return ""
+    function = context.python(node.func)
+    names = context.qualified_names(function) if isinstance(function, ast.expr) else frozenset[str]()
+    return leaf(next(iter(names))) if names and names <= {f"torch.{each}" for each in FACTORIES} else ""
 
 
-def _is_chosen_by_device(node: ast.AST, context: FileContext) -> bool:
-    """Whether code stands on a branch whose test speaks of devices: it may be the one for the host."""
-    tests = (each.test for each in context.ancestors(node) if isinstance(each, ast.If | ast.IfExp | ast.While))
-    return any(_OF_DEVICES.search(ast.unparse(each)) for each in tests)
-
-
-def _is_in_same(meeting: Meeting, call: ast.Call, context: FileContext) -> bool:
-    """Whether a tensor meets another in the function that makes it."""
-    is_here = context.holds(meeting.at)
-    return is_here and context.function_around(meeting.at) is context.function_around(call)
-
-
-def _serves_others(node: ast.AST, context: FileContext) -> bool:
-    """Whether code serves a class, or a function that another file calls, in a project that speaks of devices."""
-    if _serves_a_class(node, context):
-        return True
-    is_spoken_of = any(context.other_texts.spelling(each) != [] for each in _WORDS)
-    waiting, seen = [(context, context.function_around(node))], set[ast.AST]()
-    while waiting and len(seen) < _MOST_CALLERS:
-        file, function = waiting.pop(0)
-        if function is None or function in seen or not isinstance(file.parent(function), ast.Module):
+def _meetings(node: cst.Call, context: FileContext) -> Iterator[tuple[KnownPath, FlowPlace, JudgedConversion]]:
+    """Yield where the tensor meets one of which something says that it may be elsewhere."""
+    paths = context.paths_from(_MEETING, node)
+    if paths and _is_moved(_keeper(node, context), context):
+        return
+    for path in paths:
+        if _is_asked_for_device(path.sink.node, context):
             continue
-        seen.add(function)
-        calls = file.calls_of(function)
-        if any(_serves_a_class(each, other) or (is_spoken_of and other is not file) for other, each in calls):
-            return True
-        waiting += [(other, other.function_around(each)) for other, each in calls]
-    return False
+        for other in path.beside if path.is_sure else ():
+            judged = context.placed(other)
+            if judged is None or not judged.is_placed or judged.of_device in (None, Confidence.UNPROVEN):
+                continue
+            if judged.is_tensor or _must_be_tensor(other, path, context):
+                yield path, other, judged
 
 
-def _serves_a_class(node: ast.AST, context: FileContext) -> bool:
-    """Whether code stands in a class, or in a function or a constant that a method of the file names."""
-    around = list(context.ancestors(node))
-    if any(isinstance(each, ast.ClassDef) for each in around):
+def _is_asked_for_device(node: ast.AST, context: FileContext) -> bool:
+    """Whether code stands where a test asks for a device: it may be the place for tensors of the host."""
+    tests = (each.test for each in context.ancestors(node) if isinstance(each, ast.If | ast.IfExp))
+    return any(each.attr == "device" for test in tests for each in ast.walk(test) if isinstance(each, ast.Attribute))
+
+
+def _must_be_tensor(other: FlowPlace, path: KnownPath, context: FileContext) -> bool:
+    """Whether what is met can be nothing but a tensor, or is a layer: it was moved, or only tensors are taken there."""
+    function = path.sink.node.func if isinstance(path.sink.node, ast.Call) else None
+    value, known = context.presumed_value(other.node), context.value(function)
+    if value.must(Kind.MODULE):
+        return other.node is function
+    if not other.path and not value.device & Device.UNKNOWN and not value.may(Kind.INTEGER | Kind.SCALAR):
         return True
-    bound = around[-2] if context.function_around(node) is None and len(around) > 1 else None
-    if isinstance(bound, ast.Assign) and isinstance(bound.targets[0], ast.Name):
-        return is_named_in_a_class(bound.targets[0].id, context)
-    return is_called_in_a_class(context.function_around(node), context)
+    words = {leaf(each) for each in (*known.names, *known.instance)}
+    return not (OF_TENSORS_ALONE | LAYERS).isdisjoint({*words, getattr(function, "attr", "")})
+
+
+def _keeper(node: cst.Call, context: FileContext) -> str:
+    """Return the attribute that a statement binds to what it computes of the tensor; nothing for other statements."""
+    place = context.python(node)
+    statement = context.nearest(place, ast.Assign) if place is not None else None
+    target = statement.targets[0] if statement is not None else None
+    return target.attr if isinstance(target, ast.Attribute) else ""
+
+
+def _is_moved(word: str, context: FileContext) -> bool:
+    """Whether a class moves its plain attributes, or somebody else sets one: ``net.table = net.table.cuda()``."""
+    if not word:
+        return False
+    if any(map(context.is_defined, ("_apply", "to", "cuda"))):
+        return True
+    set_here = (each for each in context.attributes_by_word().get(word, ()) if isinstance(each.ctx, ast.Store))
+    elsewhere = context.other_texts.spelling(word, rf"(?<!\bself)\.\s*{re.escape(word)}\s*=(?!=)")
+    return bool(elsewhere) or any(ast.unparse(each.value) != "self" for each in set_here)
+
+
+def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) -> str:
+    kept = _keeper(node, context)
+    if kept and path.sink.row != context.row(node):
+        return f"register `{kept}` as a buffer, or move it where it is used"
+    return "move it there" if word in WITHOUT_DEVICE else "give it a `device=`"
 
 
 # ---------------------------------------------------------------------- the repair
-def _fix(node: cst.Call, call: ast.Call, meeting: Meeting, context: FileContext) -> Fix | None:
+def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
-    anchor = _anchor(meeting.other, call, context) if _is_in_same(meeting, call, context) else None
-    if anchor is None or not (node.args and takes_device(call)) or "#" in context.code(node):
+    place, met = context.python(node), other.node
+    names = (each for kind in (cst.Name, cst.Attribute) for each in context.concrete_nodes(kind))
+    tensor = next((each for each in names if context.python(each) is met), None)
+    if tensor is None or not isinstance(place, ast.expr) or not isinstance(met, ast.expr) or not node.args:
         return None
-    tensor, code = anchor
-    end = context.span(node.args[-1])[1] if node.args[-1].comma is cst.MaybeSentinel.DEFAULT else None
-    at = end if end is not None else context.span(node.args[-1].value)[1]
-    edit = Edit(at, at, f", device={code}.device")
-    doubts: list[Decision] = [default_device_unchanged(context), error_not_expected(node, context)]
-    concrete = next((each for each in _expressions(context) if context.python(each) is tensor), None)
-    if concrete is None:
+    if (
+        "#" in context.code(node)
+        or not context.value(met).may(Kind.TENSOR)
+        or not _is_bound_before(met, place, context)
+    ):
         return None
-    doubts.append(is_tensor(concrete, context))
-    if not meeting.is_direct or copies(call, context):
-        doubts.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
-    elif (shaped := _shaped_like(call)) is not None and not context.value(shaped).has_dimensions:
-        doubt = f"without dimensions, as `{in_a_line(shaped)}` may be, it meets tensors of any device"
-        doubts.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
-    return Fix(f"Make it where `{code}` is", (edit,), tuple(doubts))
+    comma = node.args[-1].comma
+    at = context.span(node.args[-1].value if isinstance(comma, cst.Comma) else node.args[-1])[1]
+    code = context.code(tensor)
+    decided: list[Decision] = [
+        default_device_unchanged(context),
+        error_not_expected(node, context),
+        is_tensor(tensor, context),
+    ]
+    if not _goes_straight(node, path.sink.node, context):
+        decided.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
+    elif not context.value(node).has_dimensions:
+        doubt = "without dimensions it meets tensors of any device"
+        decided.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
+    return Fix(f"Make it where `{code}` is", (Edit(at, at, f", device={code}.device"),), tuple(decided))
 
 
-def _shaped_like(call: ast.Call) -> ast.expr | None:
-    """Return the tensor whose whole shape a factory is given: ``torch.randn(x.shape)``, ``torch.zeros(x.size())``."""
-    match call.args:
-        case [ast.Attribute(value=tensor, attr="shape")] | [
-            ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])
-        ]:
-            return tensor
-    return None
+def _goes_straight(node: cst.Call, sink: ast.AST, context: FileContext) -> bool:
+    """Whether a call stands in the expression of a meeting, at most with methods of its result in between."""
+    below: cst.CSTNode = node
+    for above in context.ancestors(node):
+        if context.python(above) is sink:
+            return True
+        is_method = isinstance(above, cst.Attribute) or (isinstance(above, cst.Call) and above.func is below)
+        if not is_method and not isinstance(above, cst.Arg | cst.Element | cst.List | cst.Tuple):
+            return False
+        below = above
+    return False
 
 
-def _expressions(context: FileContext) -> Iterator[cst.BaseExpression]:
-    yield from context.concrete_nodes(cst.Name)
-    yield from context.concrete_nodes(cst.Attribute)
-
-
-def _anchor(other: ast.expr, call: ast.Call, context: FileContext) -> tuple[ast.expr, str] | None:
-    """Return the tensor that says where the other is by a name that stands for the same at the factory."""
-    node = other
-    while not isinstance(node, ast.Name | ast.Attribute):
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
-                node = inner
-            case ast.BinOp(left=inner) | ast.Compare(left=inner):
-                node = inner
-            case _:
-                return None
-        if not context.value(node).is_tensor:
-            return None
-    root: ast.expr = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    is_one = context.value(node).is_tensor or is_read_directly(node, context)
-    place = place_by_reading(node, context) or place_by_argument(node, context)
-    if not isinstance(root, ast.Name) or not is_one or place is None:
-        return None
-    scope = context.scope_that_binds(root)
-    stores = context.stores(scope).get(root.id, []) if scope is not None and not isinstance(scope, ast.Module) else []
-    begins, ends = _statement(call, context), _statement(node, context)
-    if begins is None or ends is None:
-        return None
-    if any(begins.lineno <= each.lineno <= ends.lineno for each in stores if begins is not ends):
-        return None
-    given = {each.lineno for each in context.reaching(root)}
-    if scope is None or not given or (begins is not ends and max(given) >= begins.lineno):
-        return None
-    return node, ast.unparse(node)
-
-
-def _statement(node: ast.AST, context: FileContext) -> ast.stmt | None:
-    return next((each for each in (node, *context.ancestors(node)) if isinstance(each, ast.stmt)), None)
+def _is_bound_before(tensor: ast.expr, place: ast.expr, context: FileContext) -> bool:
+    """Whether a name, or what an attribute is of, stands for the same at an earlier place of the function."""
+    root = root_of_name(tensor)
+    is_here = isinstance(root, ast.Name) and context.function_around(root) is context.function_around(place)
+    bound = context.reaching(root) if is_here and isinstance(root, ast.Name) else []
+    return bool(bound) and all(each.lineno < place.lineno for each in bound)
 
 
 RULE = Rule(

@@ -6,8 +6,7 @@ Flags `best = model.state_dict()` where a way through the code leads from there 
 `load_state_dict` or any other write into the weights to where what was kept is loaded into the same model, saved,
 computed with or returned: by names, attributes, dicts, lists, dataclasses, shallow copies and functions, those of other
 files too, and of each of several models. A method that keeps the weights only where a comparison tells the better from
-the worse, as early stopping does, has others train the model meanwhile; another file that loads what is kept counts,
-too.
+the worse, as early stopping does, has others train the model meanwhile.
 
 Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
 model than the one that is trained, and a model that is built anew before it is trained.
@@ -89,7 +88,6 @@ Never safe: other weights are loaded or saved from now on, which is the point, a
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -105,7 +103,6 @@ from torchlint.rules.api import (
     RETURNED,
     Draft,
     FileContext,
-    FlowPlace,
     FlowSpecification,
     Kind,
     KnownPath,
@@ -113,7 +110,7 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.wording import brief, in_a_line
+from torchlint.rules.wording import brief, flow_step
 
 _OTHERS: Final = re.compile(r"(optim|optimizer|sched|scheduler|scaler|sampler|loader)(_\w+)?$", re.IGNORECASE)
 """Names of what has a state, too, and is no model."""
@@ -139,7 +136,6 @@ _LIVE: Final = FlowSpecification(
     through_callers=True,
 )
 _ON_THE_HOST: Final = replace(_LIVE, stops=())
-_IN_AN_OBJECT: Final = replace(_LIVE, sinks=(), keeper=lambda _: True)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -158,8 +154,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             sure = Confidence.CERTAIN if path.is_sure else Confidence.LIKELY
             yield _told(node, sure if is_live else Confidence.POSSIBLE, _steps(path), context)
             return
-    if (steps := _loaded_elsewhere(node, context)) is not None:
-        yield _told(node, Confidence.POSSIBLE, steps, context)
 
 
 def _told(node: cst.Call, confidence: Confidence, steps: tuple[str, ...], context: FileContext) -> Draft:
@@ -178,66 +172,34 @@ def _steps(path: KnownPath) -> tuple[str, ...]:
     if path.written is None:
         changed = "it is kept only where it is better, so that training goes on"
     else:
-        changed = _spelled(path.written, "changes the weights")
-    return changed, _spelled(path.sink, "uses what was kept")
-
-
-def _spelled(place: FlowPlace, said: str) -> str:
-    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
-
-
-def _loaded_elsewhere(node: cst.Call, context: FileContext) -> tuple[str, ...] | None:
-    """Return why another file loads what an object keeps only where it is better, by its attribute or by a method."""
-    words = set()
-    for path in context.paths_from(_IN_AN_OBJECT, node):
-        function = context.function_around(path.sink.node)
-        if isinstance(path.sink.node, ast.Attribute):
-            words.add(path.sink.node.attr)
-        elif path.way_out == RETURNED and isinstance(function, ast.FunctionDef):
-            words.add(function.name)
-    for word in sorted(words):
-        for file in context.other_texts.spelling(word, rf"load_state_dict\([^()]*\.{word}\b") or ():
-            kept = f"the weights are kept where they are better, so that training goes on, line {context.row(node)}"
-            return kept, f"`{os.path.basename(file)}` names `{word}` and loads weights"
-    return None
+        changed = flow_step(path.written, "changes the weights")
+    return changed, flow_step(path.sink, "uses what was kept")
 
 
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     """Copy the weights by the file's own import of ``copy``, or by one that is added."""
     imports = [each for each in context.tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    spelled: str | None = None
+    spelled = next((name for each in imports for alias in each.names if (name := _deepcopy(each, alias))), "")
     edits: tuple[Edit, ...] = ()
-    for each in imports:
-        for alias in each.names:
-            if isinstance(each, ast.Import) and alias.name == "copy":
-                spelled = f"{alias.asname or 'copy'}.deepcopy"
-            elif isinstance(each, ast.ImportFrom) and each.module == "copy" and alias.name == "deepcopy":
-                spelled = alias.asname or "deepcopy"
-    if spelled is None:
-        start = _start_of_code(context)
-        if start is None or "copy" in context.bound_otherwise or context.source.cell(1) is not None:
+    if not spelled:
+        first = next((each for each in imports if getattr(each, "module", "") != "__future__"), None)
+        if first is None or context.source.cell(1) is not None:
             return None
-        blank = "" if imports else "\n\n"
-        spelled, edits = "copy.deepcopy", (Edit(start, start, f"import copy\n{blank}"),)
+        start = context.span(first)[0]
+        spelled, edits = "copy.deepcopy", (Edit(start, start, "import copy\n"),)
     if spelled.partition(".")[0] in context.bound_otherwise:
         return None
-    doubt = "other weights are kept from now on"
     wrapped = (context.insert_before(node, f"{spelled}("), context.insert_after(node, ")"))
-    decided = AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
+    decided = AUTHOR_MEANT_THIS.open(doubt="other weights are kept from now on", is_likely=True)
     return Fix("Copy the weights that are kept", (*edits, *wrapped), (decided,))
 
 
-def _start_of_code(context: FileContext) -> int | None:
-    """Return where an import may be added: behind the docstring and what is imported from the future."""
-    for each in context.tree.body:
-        is_text = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
-        if is_text or (isinstance(each, ast.ImportFrom) and each.module == "__future__"):
-            continue
-        decorators = each.decorator_list if isinstance(each, ast.ClassDef | ast.FunctionDef) else []
-        start = context.span(each)[0]
-        return start if start in context.source.line_starts and not decorators else None
-    return None
+def _deepcopy(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """Return how a file spells ``copy.deepcopy`` by an import; nothing for other imports."""
+    if isinstance(statement, ast.Import):
+        return f"{alias.asname or 'copy'}.deepcopy" if alias.name == "copy" else ""
+    return alias.asname or alias.name if statement.module == "copy" and alias.name == "deepcopy" else ""
 
 
 RULE = Rule(

@@ -5,13 +5,13 @@
 Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
 `loss.requires_grad_()` on a value that was computed, also from numbers that were read from tensors, where `.backward()`
 or `torch.autograd.grad` follows: of it, its mean, sum or multiple, in another method that reads it, or by who calls the
-function that returns it. Possible is what is a loss by its name alone, what a `training_step` of Lightning or a
-`compute_loss` of a `Trainer` returns, which those differentiate, and what the `forward` of a loss returns.
+function that returns it. Possible is a value of which nothing is known, where `.backward()` is told no gradient, and
+what a `training_step` of Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate, or the
+`forward` of a class that is called a loss.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
 inputs of a gradient penalty, terms of a sum, and what is detached first and computed with afterwards. So is
-`loss.requires_grad_()` where the loss still has its graph, or is made of a network's output and nothing in sight cuts
-that: it does nothing.
+`loss.requires_grad_()` where nothing in sight cuts the graph of the loss: it does nothing.
 
 ## Why is this bad?
 
@@ -81,13 +81,12 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
     RETURNED,
     Draft,
     FileContext,
-    FlowPlace,
     FlowSpecification,
     FlowValue,
     Grad,
@@ -97,13 +96,18 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.silent.loss_names import LOSS_NAME, is_called_a_loss
-from torchlint.rules.wording import first_line, in_a_line
+from torchlint.rules.repairs import is_literal, without_statement
+from torchlint.rules.wording import first_line, flow_step, in_a_line
 
 _MAKERS: Final = ("torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable")
 _FIRST: Final = frozenset({0})
-_FRAMEWORKS: Final = {"training_step": "LightningModule", "compute_loss": "Trainer"}
-"""Methods whose result a framework differentiates, and the end of the name of their class's base."""
+_HANDED_OUT: Final = {
+    "training_step": "LightningModule",
+    "compute_loss": "Trainer",
+    "forward": "Loss",
+    "__call__": "Loss",
+}
+"""Methods whose result others differentiate, and the end of the name of their class or its base."""
 
 
 def _is_attached(value: FlowValue) -> bool:
@@ -128,17 +132,7 @@ _LOST: Final = FlowSpecification(
     sinks=_REVIVED,
     is_computed=True,
 )
-_REACHES: Final = replace(
-    _LOST,
-    sources=(
-        NodePattern(
-            ops=frozenset({"call", "param"}), value=lambda value: value.may(Kind.TENSOR) and value.may_require_grad
-        ),
-    ),
-    changes=(),
-    stops=_CUTS,
-)
-_SCALES: Final = NodePattern(methods=frozenset("mean sum to cuda float double half view reshape squeeze clone".split()))
+_SCALES: Final = frozenset("mean sum to cuda float double half view reshape squeeze clone".split())
 _DIFFERENTIATED: Final = FlowSpecification(
     sinks=(
         NodePattern(methods=frozenset({"backward"}), at=RECEIVES),
@@ -148,7 +142,7 @@ _DIFFERENTIATED: Final = FlowSpecification(
     ways_out=frozenset({RETURNED}),
     is_computed=True,
     computed_by=(
-        replace(_SCALES, at=RECEIVES),
+        NodePattern(methods=_SCALES, at=RECEIVES),
         NodePattern(methods=frozenset({"scale"}), at=_FIRST),
         NodePattern(ops=frozenset({"operation"}), beside=lambda value: not value.is_attached),
     ),
@@ -164,7 +158,7 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report ``torch.tensor(loss, requires_grad=True)`` and ``loss.requires_grad_()``."""
     match node.func:
         case cst.Attribute(value=receiver, attr=cst.Name(value="requires_grad_")):
-            if not any(_is_false(each.value) for each in node.args):
+            if all(is_literal(each, "True") for each in node.args):
                 yield from _revived(node, receiver, context, is_new=False)
         case _ if _is_maker(node, context) and node.args and node.args[0].keyword is None:
             yield from _revived(node, node.args[0].value, context, is_new=True)
@@ -182,13 +176,10 @@ def check_assignment(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
             yield from _revived(at, receiver, context, is_new=False)
 
 
-def _is_false(node: cst.BaseExpression) -> bool:
-    return not (isinstance(node, cst.Name) and node.value == "True")
-
-
 def _is_maker(node: cst.Call, context: FileContext) -> bool:
-    requires = (each.value for each in node.args if each.keyword is not None and each.keyword.value == "requires_grad")
-    if not any(isinstance(each, cst.Name) and each.value == "True" for each in requires):
+    if not any(
+        each.keyword and each.keyword.value == "requires_grad" and is_literal(each, "True") for each in node.args
+    ):
         return False
     names = context.names(node.func)
     return bool(names) and names <= set(_MAKERS)
@@ -206,32 +197,39 @@ def _revived(
     value = context.value(given)
     is_attached = value.is_tensor and bool(value.grad & Grad.ATTACHED)
     is_certain = is_new and is_attached and not value.grad & Grad.DETACHED
-    lost = _path_to(_LOST, place, context)
-    if lost is None and not is_certain:
-        if (is_attached and not is_new) or not _is_called_a_loss(given, context) or context.is_test:
-            return
-        may_do_nothing = not is_new and isinstance(node, cst.Call)  # an assignment raises where there is a graph
-        if _is_leaf(given, context) or (may_do_nothing and _path_to(_REACHES, place, context)):
-            return
+    paths = context.paths_in(_LOST, context.function_around(place) or context.tree)
+    lost = next((each.change for each in paths if each.sink.node is place and each.source.node is not place), None)
+    is_open = lost is None and not is_certain
+    is_known = not is_new and (is_attached or isinstance(node, cst.Call))  # it raises, or does nothing to a loss
+    if is_open and (is_known or not _may_be_loss(given, used, context)):
+        return
     if is_certain:
         advice = "keep the graph: drop this"
-    elif lost is not None and lost.change is not None:
-        advice = f"the graph was lost on line {lost.change.row}: `{in_a_line(lost.change.node)}`"
+    elif lost is not None:
+        advice = f"the graph was lost on line {lost.row}: `{in_a_line(lost.node)}`"
     else:
         advice = "drop this, and look above for what cuts the graph if `backward()` raises then"
-    by_name = lost is None and not is_certain
-    if by_name and used.way_out and not value.may(Kind.TENSOR | Kind.SEQUENCE):
-        return  # a number that is handed out: it may stand for a sum of no losses
+    sure = Confidence.CERTAIN if is_certain else Confidence.LIKELY
+    said = "is returned to what differentiates it" if used.way_out else "differentiates it"
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
         f"no gradient gets past `{first_line(given, context)}`, which is made a new leaf: {advice}",
-        Confidence.POSSIBLE if by_name or used.way_out else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
-        (
-            *([f"`{first_line(given, context)}` is a loss, by its name"] if by_name else []),
-            _spelled(used.sink, "is returned to what differentiates it" if used.way_out else "differentiates it"),
-        ),
+        Confidence.POSSIBLE if is_open or used.way_out else sure,
+        (flow_step(used.sink, said),),
         None if is_new else _fix(node, context),
     )
+
+
+def _may_be_loss(given: ast.expr, used: KnownPath, context: FileContext) -> bool:
+    """Whether what is differentiated may be a loss that was computed: a number, and no leaf that was made as one."""
+    value = context.value(given)
+    if isinstance(given, ast.Constant | ast.List) or (value.is_tensor and value.grad == Grad.DETACHED):
+        return False
+    if used.way_out:  # a number that is handed out may stand for a sum of no losses
+        return value.may(Kind.TENSOR | Kind.SEQUENCE)
+    sink = used.sink.node
+    is_scalar = isinstance(sink, ast.Call) and not sink.args and not sink.keywords  # else it is told a gradient
+    return is_scalar and not context.is_test
 
 
 def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is_new: bool) -> KnownPath | None:
@@ -240,67 +238,27 @@ def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, i
     for path in context.paths_from(_DIFFERENTIATED if is_new else _ASKED, place if is_new else given):
         if not is_new and (path.change is None or path.change.node is not place):
             continue
+        if not path.is_sure and len(getattr(path.sink.node, "args", ())) > 1:
+            continue  # `grad(f(x), x)` by an unknown function: it is a leaf on purpose
         if not path.way_out:
             return path
         function = context.function_around(path.sink.node) if context.holds(path.sink.node) else None
         owner = context.parent(function) if function is not None else None
-        word = getattr(function, "name", "")
-        if not isinstance(owner, ast.ClassDef):
-            continue
-        bases = [ast.unparse(each) for each in owner.bases] if word in _FRAMEWORKS else []
-        is_of_loss = word in ("forward", "__call__") and LOSS_NAME.search(owner.name) is not None
-        if is_of_loss or any(each.endswith(_FRAMEWORKS[word]) for each in bases):
-            handed = path
+        if isinstance(owner, ast.ClassDef) and isinstance(function, ast.FunctionDef) and function.name in _HANDED_OUT:
+            names = [owner.name, *(ast.unparse(each) for each in owner.bases)]
+            handed = path if any(each.endswith(_HANDED_OUT[function.name]) for each in names) else handed
     return handed
 
 
-def _path_to(specification: FlowSpecification, place: ast.expr, context: FileContext) -> KnownPath | None:
-    """Return a way from what has a graph to what is made a new leaf."""
-    paths = context.paths_in(specification, context.function_around(place) or context.tree)
-    return next((each for each in paths if each.sink.node is place and each.source.node is not place), None)
-
-
-def _is_leaf(given: ast.expr, context: FileContext) -> bool:
-    """Whether a value was made by a factory, or is a number that is written out."""
-    value = context.value(given)
-    return isinstance(given, ast.Constant | ast.List) or (value.is_tensor and value.grad == Grad.DETACHED)
-
-
-def _is_called_a_loss(given: ast.expr, context: FileContext) -> bool:
-    """Whether a value is a loss by its name, or by that of the function or class which hands it out."""
-    around = context.function_around(given)
-    owner = context.parent(around) if around is not None else None
-    named = [each.name for each in (around, owner) if isinstance(each, ast.FunctionDef | ast.ClassDef)]
-    made = context.parent(context.parent(given) or given)
-    bound = made.targets if isinstance(made, ast.Assign) else []
-    return any(LOSS_NAME.search(each) for each in named) or any(map(is_called_a_loss, (*context.within(given), *bound)))
-
-
-def _spelled(place: FlowPlace, said: str) -> str:
-    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
-
-
 def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:
-    """Drop a statement that stands on a line of its own, beside others; a comment on the line goes with it."""
-    for above in context.ancestors(node):
-        if isinstance(above, cst.SimpleStatementLine):
-            block = context.parent(above)
-            if not isinstance(block, cst.IndentedBlock) or len(block.body) == 1 or len(above.body) != 1:
-                return None
-            row, last = context.row(above.body[0]), context.source.position(context.span(above.body[0])[1])[0]
-            starts = context.source.line_starts
-            text = context.source.line(row).strip()
-            rest = text.removeprefix(context.code(above.body[0])).lstrip()
-            if row != last or row >= len(starts) or (rest and not rest.startswith("#")):
-                return None
-            return Fix(
-                "Drop the line, so that `backward()` says where the graph is lost",
-                (Edit(starts[row - 1], starts[row], ""),),
-                (AUTHOR_MEANT_THIS.open(doubt="`backward()` raises where the graph was lost"),),
-            )
-        if not isinstance(above, cst.Expr | cst.Assign | cst.AssignTarget):
-            return None
-    return None
+    """Drop a statement that does nothing else."""
+    statement = next((each for each in context.ancestors(node) if isinstance(each, cst.BaseSmallStatement)), None)
+    if statement is None or (isinstance(node, cst.Call) and context.parent(node) is not statement):
+        return None
+    edit = without_statement(statement, context) if isinstance(statement, cst.Expr | cst.Assign) else None
+    decided = AUTHOR_MEANT_THIS.open(doubt="`backward()` raises where the graph was lost")
+    title = "Drop the line, so that `backward()` says where the graph is lost"
+    return Fix(title, (edit,), (decided,)) if edit is not None else None
 
 
 RULE = Rule(

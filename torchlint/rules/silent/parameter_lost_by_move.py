@@ -106,8 +106,8 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.repairs import is_primary
-from torchlint.rules.wording import in_a_line
+from torchlint.rules.repairs import is_literal, is_primary
+from torchlint.rules.wording import flow_step
 
 _LEAVES = tuple(
     "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "
@@ -145,76 +145,51 @@ _LOST_LEAF: Final = replace(_LOST_PARAMETER, keeper=None)
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a leaf that is moved, cast or computed with before a module or an optimizer keeps it."""
-    if context.spells(node.func, "Parameter"):
-        wrapped = _wrapped(node)
-        if wrapped is None or context.names(node.func) != {"torch.nn.Parameter"}:
-            return
-        lost = _lost(node, _LOST_PARAMETER, context)
-        stored = {each.sink.node for each in lost if each.way_out}
-        plain = context.paths_from(_KEPT_PARAMETER, node) if stored else ()
-        is_kept = any(each.sink.node not in stored for each in plain)
-        path = next((each for each in lost if not (each.way_out and is_kept)), None)
-        if path is not None:
-            yield _told(node, path, context, wrapped)
-    elif _asks_for_gradient(node) and context.value(node).is_tensor:
-        for path in _lost(node, _LOST_LEAF, context)[:1]:
-            yield _told(node, path, context, None)
+    is_parameter = context.spells(node.func, "Parameter") and context.names(node.func) == {"torch.nn.Parameter"}
+    if not is_parameter and not (_asks_for_gradient(node) and context.value(node).is_tensor):
+        return
+    lost = _lost(node, _LOST_PARAMETER if is_parameter else _LOST_LEAF, context)
+    stored = {each.sink.node for each in lost if each.way_out}
+    kept = context.paths_from(_KEPT_PARAMETER, node) if is_parameter and stored else ()
+    if any(each.sink.node not in stored for each in kept):  # the parameter itself is kept, too
+        lost = [each for each in lost if not each.way_out]
+    for path in lost[:1]:
+        yield _told(node, path, context)
 
 
 def _lost(node: cst.Call, specification: FlowSpecification, context: FileContext) -> list[KnownPath]:
     """Return the ways on which something else than a leaf is kept; where nothing is recorded, it is another leaf."""
-    return [
-        each
-        for each in context.paths_from(specification, node)
-        if each.is_sure and each.change is not None and _is_recorded(each.change, context)
-    ]
+    paths = context.paths_from(specification, node)
+    return [each for each in paths if each.is_sure and each.change and _is_recorded(each.change, context)]
 
 
 def _is_recorded(change: FlowPlace, context: FileContext) -> bool:
     return bool(change.path) or context.mode(change.node) != Mode.OFF
 
 
-def _told(node: cst.Call, path: KnownPath, context: FileContext, wrapped: cst.Arg | None) -> Draft:
+def _told(node: cst.Call, path: KnownPath, context: FileContext) -> Draft:
     """Say what makes another tensor of a leaf, and who keeps that."""
     assert path.change is not None
     change = path.change.node
     method = change.func.attr if isinstance(change, ast.Call) and isinstance(change.func, ast.Attribute) else None
     is_sure = not path.change.path and _makes_another(change, context)
     gives = "gives" if is_sure else "may give"
-    what = f"`.{method}()` of a leaf" if method is not None else "arithmetic with a leaf"
-    chain = list(_chain(node, context)) if wrapped is not None else []
-    at = next((each for each in chain if context.python(each) is change), None)
-    if at is not None and path.sink.node not in _targets(chain[-1], context):
-        at = None
+    chain = _chain(node, path, context)
+    at = next((each for each in chain if context.python(each) is change), node)
     if not path.way_out:
+        what = f"`.{method}()` of a leaf" if method is not None else "arithmetic with a leaf"
         message = f"{what} {gives} a tensor that is no leaf, which the optimizer refuses: ask for the gradient last"
     else:
-        what = f"`.{method}()` of an `nn.Parameter`" if at is not None else what
-        advice = ("move" if method in _MOVES else "cast") + " before wrapping" if at is not None else "wrap it last"
+        what = f"`.{method}()` of an `nn.Parameter`" if method is not None else "arithmetic with an `nn.Parameter`"
+        advice = "wrap it last" if at is node else f"{'move' if method in _MOVES else 'cast'} before wrapping"
         message = f"{what} {gives} a plain tensor, which the module does not register: {advice}"
-    anchor = at.func if at is not None else node.func
     return Draft(
-        anchor.attr if isinstance(anchor, cst.Attribute) else anchor,
+        at.func.attr if isinstance(at.func, cst.Attribute) else at.func,
         message,
         Confidence.CERTAIN if is_sure else Confidence.LIKELY,
-        (_spelled(path.change, "is no leaf"), _spelled(path.sink, "keeps it")),
-        _fix(node, wrapped, chain[-1], context) if at is not None and wrapped is not None else None,
+        (flow_step(path.change, "is no leaf"), flow_step(path.sink, "keeps it")),
+        _fix(node, chain[-1], context) if at is not node else None,
     )
-
-
-def _targets(value: cst.Call, context: FileContext) -> list[ast.AST | None]:
-    """Return what a statement binds to a value."""
-    match context.parent(value):
-        case cst.Assign(targets=targets):
-            return [context.python(each.target) for each in targets]
-        case cst.AnnAssign(target=target):
-            return [context.python(target)]
-    return []
-
-
-def _spelled(place: FlowPlace, said: str) -> str:
-    assert isinstance(place.node, ast.expr)
-    return f"`{in_a_line(place.node)}` {said}, {place.path}{' ' if place.path else ''}line {place.row}"
 
 
 def _makes_another(change: ast.AST, context: FileContext) -> bool:
@@ -230,57 +205,47 @@ def _makes_another(change: ast.AST, context: FileContext) -> bool:
 def _asks_for_gradient(node: cst.Call) -> bool:
     """Whether a call makes a leaf that is to be trained: ``requires_grad=True``, ``.requires_grad_()``."""
     if isinstance(node.func, cst.Attribute) and node.func.attr.value == "requires_grad_":
-        return all(isinstance(each.value, cst.Name) and each.value.value == "True" for each in node.args)
+        return all(is_literal(each, "True") for each in node.args)
     return any(
-        each.keyword is not None
-        and each.keyword.value == "requires_grad"
-        and isinstance(each.value, cst.Name)
-        and each.value.value == "True"
-        for each in node.args
+        each.keyword and each.keyword.value == "requires_grad" and is_literal(each, "True") for each in node.args
     )
 
 
-def _wrapped(node: cst.Call) -> cst.Arg | None:
-    """Return the argument that becomes the parameter."""
-    if not node.args or any(each.star for each in node.args):
-        return None
-    named = (each for each in node.args if each.keyword is not None and each.keyword.value == "data")
-    return node.args[0] if node.args[0].keyword is None else next(named, None)
+def _chain(node: cst.Call, path: KnownPath, context: FileContext) -> list[cst.Call]:
+    """Return the moves and casts behind a call, innermost first, where the whole is bound to what keeps it."""
+    found: list[cst.Call] = []
+    below: cst.CSTNode = node
+    for above in context.ancestors(node):
+        match above:
+            case cst.Attribute(value=inner, attr=cst.Name(value=word)) if inner is below and word in _MOVES | _CASTS:
+                pass
+            case cst.Call(func=function) if function is below:
+                found.append(above)
+            case cst.Assign(targets=[cst.AssignTarget(target=target)]) | cst.AnnAssign(target=target):
+                return found if context.python(target) is path.sink.node else []
+            case _:
+                return []
+        below = above
+    return []
 
 
-def _chain(node: cst.Call, context: FileContext) -> Iterator[cst.Call]:
-    """Yield the moves and casts behind a call, innermost first."""
-    inner: cst.CSTNode = node
-    while True:
-        attribute = context.parent(inner)
-        if not isinstance(attribute, cst.Attribute) or attribute.value is not inner:
-            return
-        call = context.parent(attribute)
-        if not isinstance(call, cst.Call) or call.func is not attribute:
-            return
-        if attribute.attr.value not in _MOVES | _CASTS:
-            return
-        if attribute.attr.value == "type" and not call.args:
-            return
-        yield call
-        inner = call
-
-
-def _fix(node: cst.Call, wrapped: cst.Arg, last: cst.Call, context: FileContext) -> Fix | None:
+def _fix(node: cst.Call, last: cst.Call, context: FileContext) -> Fix | None:
     """Take the calls behind the parameter to what is wrapped."""
+    wrapped = node.args[0] if node.args and not any(each.star for each in node.args) else None
     tail = context.source.slice(context.span(node)[1], context.span(last)[1])
-    if "#" in tail or "\n" in tail or bool(node.lpar):
+    if wrapped is None or "#" in tail or "\n" in tail or bool(node.lpar):
         return None
-    inside = context.outer_span(wrapped.value)
+    if wrapped.keyword is not None and wrapped.keyword.value != "data":
+        return None
     needs = not is_primary(wrapped.value) and not bool(wrapped.value.lpar)
-    opening, closing = ("(", ")") if needs else ("", "")
+    start, end = context.outer_span(wrapped.value)
     edits = (
-        *((Edit(inside[0], inside[0], opening),) if opening else ()),
-        Edit(inside[1], inside[1], closing + tail),
+        *((Edit(start, start, "("),) if needs else ()),
+        Edit(end, end, ")" * needs + tail),
         context.delete_between(node, last),
     )
-    doubt = "the weight is registered and trained from now on"
-    return Fix(f"Call `{tail}` before wrapping", edits, (AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True),))
+    decided = AUTHOR_MEANT_THIS.open(doubt="the weight is registered and trained from now on", is_likely=True)
+    return Fix(f"Call `{tail}` before wrapping", edits, (decided,))
 
 
 RULE = Rule(

@@ -4,15 +4,14 @@
 
 Flags `.item()`, `int()` and `float()` of each element of one tensor that may be on an accelerator: in a comprehension
 or a loop over it (`[t.item() for t in scores]`), in a loop that counts through it (`scores[i].item()`), and in
-`map(int, labels)`; also where the element is converted first (`t.long().item()`). Possible is what is a tensor by its
-use alone: `sizes[i].item()`.
+`map(int, labels)`; also where the element is converted first (`t.long().item()`).
 
-It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes from a module that
-may be moved, by what its `forward` is given or by its parameters, or from a network that its class keeps and moves
-(`self.net = net.cuda()`). Silent are one number a step (`loss.item()`), a list
-of separate scalars, tensors on the host (`torch.linspace(0, 1, n)`, what a data set gives, what comes after `.cpu()`),
-arguments of functions of which nobody can tell where they are, and the tests that pytest runs: nobody waits for the
-few elements of those.
+It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes where a module is,
+as the module's parameters, what its `forward` is given, and what is computed of these do; or a call in the project
+hands it over. Silent are one number a step (`loss.item()`), a list of separate scalars, tensors on the host
+(`torch.linspace(0, 1, n)`, what a data set gives, what comes after `.cpu()`), arguments of functions of which nobody
+can tell where they are, readings that end the loop, and the tests that pytest runs: nobody waits for the few elements
+of those.
 
 ## Why is this bad?
 
@@ -80,7 +79,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import libcst as cst
@@ -94,227 +92,200 @@ from torchlint.rules.api import (
     Dtype,
     FileContext,
     FlowSpecification,
+    JudgedConversion,
     Kind,
-    Loop,
     NodePattern,
     Rule,
     Triggers,
 )
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import is_primary
-from torchlint.rules.silent.accelerator_places import Place, is_building, place_by_methods
-from torchlint.rules.silent.loss_names import is_called_a_loss
 from torchlint.rules.wording import brief
 
-_CASTS = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
+_CASTS: Final = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
-_SAME_ELEMENT = frozenset("long int float double bool half detach cpu clone round abs sigmoid exp squeeze".split())
-"""Methods that give one element of one element: the host waits for that as it does for the other."""
-_LAST = (ast.Return, ast.Raise, ast.Break)
+_COMPLEX: Final = frozenset({"complex32", "complex64", "complex128"})
+_READ: Final = frozenset({0})
 _READING: Final = FlowSpecification(
-    changes=(
-        NodePattern(ops=frozenset({"element"})),
-        NodePattern(ops=frozenset({"index"}), at=frozenset({0})),
-    ),
+    changes=(NodePattern(ops=frozenset({"element"})), NodePattern(ops=frozenset({"index"}), at=_READ)),
     sinks=(
         NodePattern(methods=frozenset({"item"}), at=RECEIVES),
-        NodePattern(functions=tuple(f"builtins.{each}" for each in _CASTS), at=frozenset({0})),
+        NodePattern(functions=tuple(f"builtins.{each}" for each in _CASTS), at=_READ),
     ),
     is_computed=True,
-    computed_by=(NodePattern(methods=_SAME_ELEMENT, at=RECEIVES),),
+    computed_by=(
+        NodePattern(
+            methods=frozenset("long int double bool half detach cpu clone round abs sigmoid exp squeeze float".split()),
+            at=RECEIVES,
+        ),
+    ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """An element that is read, of a tensor that a loop walks through."""
-
-    tensor: ast.expr
-    loop: ast.AST
-    """The loop; of a comprehension, its clause."""
-    place: Place
+"""From a tensor over one of its elements, or one that is computed of it, to where the host reads that."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report the first reading of an element in a loop over a tensor."""
-    call = context.python(node) if _is_reading(node) else None
+    call = context.python(node)
     if not isinstance(call, ast.Call) or not context.works_with_torch or context.is_test:
         return
-    site = _site(call, context)
-    if site is None:
+    is_map = _is_map(call, context)
+    read = [call.args[1]] if is_map else _read(call, context) if _is_reading(call) else ()
+    for tensor in read:
+        judged = _judged(tensor, call, context)
+        if judged is None or judged.of_device is None:
+            continue
+        word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        spelled = "map" if is_map else f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else "int()"
+        code = " ".join(ast.unparse(tensor).split())
+        yield Draft(
+            word,
+            f"`{spelled}` waits for the accelerator once for each element of `{code if len(code) <= 40 else '...'}`: "
+            "one `.tolist()` waits once",
+            judged.of_device if judged.is_tensor else min(judged.of_device, Confidence.POSSIBLE),
+            judged.why or ("it comes where its module is, which may be moved",),
+            _fix(node, tensor, context),
+        )
         return
-    word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    code = " ".join(ast.unparse(site.tensor).split())
-    spelled = f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else f"{ast.unparse(call.func)}()"
-    yield Draft(
-        word,
-        f"`{'map' if isinstance(site.loop, ast.Call) else spelled}` waits for the accelerator once for each element of "
-        f"`{code if len(code) <= 40 else '...'}`: one `.tolist()` waits once",
-        site.place.confidence(context) if context.value(site.tensor).is_tensor else Confidence.POSSIBLE,
-        site.place.why,
-        _fix(node, site, context),
-    )
 
 
-def _is_reading(node: cst.Call) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="item")), args=[]):
+def _is_reading(call: ast.Call) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(attr="item"), args=[]):
             return True
-        case cst.Call(func=cst.Name(value="int" | "float"), args=[cst.Arg(value=cst.Name() | cst.Subscript())]):
-            return True
-        case cst.Call(
-            func=cst.Name(value="int" | "float"),
-            args=[cst.Arg(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=word)), args=[]))],
-        ):
-            return word in _SAME_ELEMENT
-        case cst.Call(func=cst.Name(value="map"), args=[cst.Arg(value=cst.Name(value="int" | "float")), _]):
+        case ast.Call(func=ast.Name(id="int" | "float"), args=[ast.Name() | ast.Subscript() | ast.Call()]):
             return True
     return False
 
 
-def _site(call: ast.Call, context: FileContext) -> Site | None:
-    """Return what is wrong with a call; None for nothing."""
-    if isinstance(call.func, ast.Name) and not context.names(call.func) <= {f"builtins.{call.func.id}"}:
-        return None
-    if isinstance(call.func, ast.Name) and call.func.id == "map":
-        found = _place(call.args[1], call, context)
-        return Site(call.args[1], call, found) if found is not None else None
+def _is_map(call: ast.Call, context: FileContext) -> bool:
+    match call:
+        case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="int" | "float"), _]):
+            return context.names(call.func) == {"builtins.map"}
+    return False
+
+
+def _read(call: ast.Call, context: FileContext) -> Iterator[ast.expr]:
+    """Yield the tensors of which a call reads one element after the other in a loop, and nothing before it does."""
     for loop in _loops_around(call, context):
-        for tensor, names in _walked(call, loop, context):
-            place = _place(tensor, call, context) if names & _names(call, context) else None
-            if place is None or not _reads_each(call, tensor, names, loop, context):
-                continue
-            return None if _happens_once(call, loop, context) else Site(tensor, loop, place)
-    return None
+        around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
+        within = context.within(around) if around is not None else []
+        bound = {each.id for each in within if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        walked = [(tensor, _names(target, context)) for tensor, target in _iterated(loop)]
+        walked += [
+            (part.value, bound & _names(part.slice, context))
+            for part in context.inside(call, ast.Subscript)
+            if not bound & _names(part.value, context)  # it is the same in each round
+        ]
+        for tensor, names in walked:
+            sinks = [each.sink.node for each in context.paths_from(_READING, tensor)] if names else []
+            inside = [each for each in within if each in sinks and names & _names(each, context)]
+            first = min(
+                inside, key=lambda each: context.span(each)[0] if isinstance(each, ast.expr) else 0, default=None
+            )
+            if first is call and not _happens_once(call, around, context):
+                yield tensor
+
+
+def _iterated(loop: ast.For | ast.While | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a loop takes elements of, each with what is bound to them."""
+    if isinstance(loop, ast.While):
+        return
+    match loop.iter, loop.target:
+        case ast.Call(func=ast.Name(id="zip"), args=given), ast.Tuple(elts=targets):
+            yield from zip(given, targets, strict=False)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[given, *_]), ast.Tuple(elts=[_, target]):
+            yield given, target
+        case _:
+            yield loop.iter, loop.target
 
 
 def _names(node: ast.AST, context: FileContext) -> set[str]:
     return {each.id for each in context.within(node) if isinstance(each, ast.Name)}
 
 
-def _place(node: ast.expr, call: ast.Call, context: FileContext) -> Place | None:
-    """Return why a tensor may be on an accelerator: not while its module is made."""
-    value = context.value(node)
-    is_item = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
-    is_used = is_item and not is_called_a_loss(node)  # a list of losses has an ``item()`` for each, too
-    is_one = value.is_tensor or (value.may(Kind.TENSOR) and (is_used or not value.may(Kind.SEQUENCE)))
-    return place_by_methods(node, context) if is_one and not is_building(node, context) else None
-
-
-def _loops_around(call: ast.Call, context: FileContext) -> Iterator[ast.For | ast.comprehension]:
+def _loops_around(call: ast.Call, context: FileContext) -> Iterator[ast.For | ast.While | ast.comprehension]:
     """Yield the loops around a call, innermost first."""
     below: ast.AST = call
     for above in context.ancestors(call):
+        if isinstance(above, ast.For | ast.While) and below in above.body:
+            yield above
         clauses: list[ast.comprehension] = getattr(above, "generators", [])
         yield from (each for each in reversed(clauses) if below is not each)
-        if isinstance(above, ast.For) and below is not above.iter:
-            yield above
         if isinstance(above, SCOPES):
             return
         below = above
 
 
-def _walked(
-    call: ast.Call, loop: ast.For | ast.comprehension, context: FileContext
-) -> Iterator[tuple[ast.expr, set[str]]]:
-    """Yield what a loop takes one element of after the other, and the names by which an element is known."""
-    numbers = _names(loop.target, context)
-    around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
-    names = context.inside(around, ast.Name) if around is not None else []
-    bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}  # to another tensor in each round
-    for each in context.inside(call, ast.Subscript):
-        if numbers & _names(each.slice, context) and not bound & _names(each.value, context):
-            yield each.value, numbers
-    match loop.target, loop.iter:
-        case ast.Tuple(elts=[_, element]), ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]):
-            yield source, _names(element, context)
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
-            for target, source in zip(targets, sources, strict=False):
-                yield source, _names(target, context)
-        case _:
-            yield loop.iter, numbers
-
-
-def _reads_each(call: ast.Call, tensor: ast.expr, names: set[str], loop: ast.AST, context: FileContext) -> bool:
-    """Whether a call reads elements of a tensor, and none above it does so in the same loop."""
-    around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
-    readings = [each.sink.node for each in context.paths_from(_READING, tensor)]
-    calls = context.inside(around, ast.Call) if around is not None else []
-    inside = [each for each in calls if each in readings and names & _names(each, context)]
-    return bool(inside) and min(inside, key=lambda each: (each.lineno, each.col_offset)) is call
-
-
-def _happens_once(call: ast.Call, loop: ast.AST, context: FileContext) -> bool:
+def _happens_once(call: ast.Call, loop: ast.AST | None, context: FileContext) -> bool:
     """Whether the loop is left behind the reading, or an error is told with it."""
     below: ast.AST = call
-    end = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
     for above in context.ancestors(call):
-        if below is end:
-            return False
-        if isinstance(above, ast.Raise | ast.Assert | Loop) and above is not loop:
-            return isinstance(above, ast.Raise | ast.Assert)
-        for block in (getattr(above, word, None) for word in ("body", "orelse")):
-            if isinstance(block, list) and below in block and isinstance(block[-1], _LAST):
-                return True
+        body = getattr(above, "body", None)
+        if isinstance(above, ast.Raise | ast.Assert):
+            return True
+        if isinstance(body, list) and below in body:
+            return isinstance(body[-1], ast.Return | ast.Raise | ast.Break)
+        if above is loop:
+            break
         below = above
     return False
 
 
-# ---------------------------------------------------------------------- the repair
-def _fix(node: cst.Call, site: Site, context: FileContext) -> Fix | None:
-    """Put one ``tolist()`` in the place of a comprehension that does nothing else, and of ``list(map(int, x))``."""
-    call = context.python(node)
-    is_plain = isinstance(call, ast.Call) and not isinstance(_argument(call), ast.Call | ast.Attribute)
-    found = _whole(node, site, context) if is_plain else None
-    if found is None:
+def _judged(tensor: ast.expr, call: ast.Call, context: FileContext) -> JudgedConversion | None:
+    """Judge where a tensor may be; None for what need be none, as a list of losses, and where nothing says it."""
+    judged = context.placed(tensor)
+    if judged is None or not judged.is_placed or judged.of_device in (None, Confidence.UNPROVEN):
         return None
-    whole, tensor, casts = found
+    value = context.presumed_value(tensor)
+    is_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
+    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(tensor).lower())
+    return judged if judged.is_tensor or (value.may(Kind.TENSOR) and not may_be_list) else None
+
+
+# ---------------------------------------------------------------------- the repair
+def _fix(node: cst.Call, tensor: ast.expr, context: FileContext) -> Fix | None:
+    """Put one ``tolist()`` in the place of a comprehension that does nothing else, and of ``list(map(int, x))``."""
+    found = _whole(node, context)
+    if found is None or context.python(found[1]) is not tensor:
+        return None
+    whole, read, casts = found
     value = context.value(tensor)
     same = all(value.dtype == _CASTS[each] and value.exact not in _COMPLEX for each in casts)
     if not same or "#" in context.code(whole) or "\n" in context.code(whole):
         return None
-    code = context.code_with_parentheses(tensor)
-    if not is_primary(tensor) and not tensor.lpar:
-        code = f"({code})"
-    one = HAS_ONE_DIMENSION.decided(None if context.value(site.tensor).rank == 1 else "", brief(tensor, context))
-    return Fix(
-        "Take all of them at once", (context.replace(whole, f"{code}.tolist()"),), (one, is_tensor(tensor, context))
-    )
+    code = context.code_with_parentheses(read)
+    code = code if is_primary(read) or read.lpar else f"({code})"
+    one = HAS_ONE_DIMENSION.decided(None if value.rank == 1 else "", brief(read, context))
+    edit = context.replace(whole, f"{code}.tolist()")
+    return Fix("Take all of them at once", (edit,), (one, is_tensor(read, context)))
 
 
-def _argument(call: ast.Call) -> ast.expr | None:
-    """Return what is written as the element; of ``map`` nothing."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.value
-    return call.args[0] if len(call.args) == 1 else None
-
-
-_COMPLEX = frozenset({"complex32", "complex64", "complex128"})
-
-
-def _whole(
-    node: cst.Call, site: Site, context: FileContext
-) -> tuple[cst.BaseExpression, cst.BaseExpression, list[str]] | None:
+def _whole(node: cst.Call, context: FileContext) -> tuple[cst.BaseExpression, cst.BaseExpression, list[str]] | None:
     """Return what reads all elements and does nothing else, the tensor, and the built-ins around each."""
-    casts = []
-    if isinstance(node.func, cst.Name):
-        casts.append(cst.ensure_type(node.args[0].value, cst.Name).value if len(node.args) > 1 else node.func.value)
+    match node, context.parent(context.parent(node) or node):
+        case cst.Call(func=cst.Name(value="map"), args=[cst.Arg(value=cst.Name(value=cast)), cst.Arg(value=read)]), (
+            cst.Call(func=cst.Name(value="list"), args=[_]) as called
+        ):
+            return called, read, [cast]
     above: cst.CSTNode = node
-    while True:
-        below, above = above, context.parent(above) or above
-        match above:
-            case cst.Arg(keyword=None, star=""):
-                continue
-            case cst.Call(func=cst.Name(value="int" | "float" as word), args=[_]) if len(node.args) < 2:
-                casts.append(word)
-            case cst.Call(func=cst.Name(value="list"), args=[_]) if len(node.args) == 2:
-                return above, node.args[1].value, casts
-            case cst.ListComp(elt=elt, for_in=clause) if elt is below:
-                is_plain = isinstance(clause.target, cst.Name) and not clause.ifs and clause.inner_for_in is None
-                is_walked = is_plain and context.python(clause.iter) is site.tensor
-                return (above, clause.iter, casts) if is_walked else None
-            case _:
-                return None
+    casts: list[str] = []
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=element))):
+            outer = context.parent(context.parent(node) or node)
+            if isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value in _CASTS:
+                above, casts = outer, [outer.func.value]
+        case cst.Call(func=cst.Name(value="int" | "float" as cast), args=[cst.Arg(value=cst.Name(value=element))]):
+            casts = [cast]
+        case _:
+            return None
+    match context.parent(above):
+        case (
+            cst.ListComp(
+                elt=elt, for_in=cst.CompFor(target=cst.Name(value=name), iter=read, ifs=[], inner_for_in=None)
+            ) as whole
+        ) if elt is above and name == element:
+            return whole, read, casts
+    return None
 
 
 RULE = Rule(
