@@ -238,6 +238,8 @@ def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, i
     for path in context.paths_from(_DIFFERENTIATED if is_new else _ASKED, place if is_new else given):
         if not is_new and (path.change is None or path.change.node is not place):
             continue
+        if not path.is_sure and len(getattr(path.sink.node, "args", ())) > 1:
+            continue  # `grad(f(x), x)` by an unknown function: it is a leaf on purpose
         if not path.way_out:
             return path
         function = context.function_around(path.sink.node) if context.holds(path.sink.node) else None
