@@ -97,6 +97,7 @@ from torchlint.rules.api import (
     NodePattern,
     Rule,
     Triggers,
+    word_of,
 )
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, given
 from torchlint.rules.constructors.legacy_types import name_node, type_of
@@ -302,8 +303,9 @@ def _may_initialise(word: str, owner: ast.ClassDef, context: FileContext) -> boo
 def _is_handed_on(node: ast.Name, index: AstIndex) -> bool:
     """Whether the object is given to something that may go through its parameters: ``start(self)``."""
     above = index.parents.get(node)
-    is_super = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "super"
-    return node.id == "self" and not is_super and isinstance(above, ast.Call | ast.keyword | ast.List | ast.Tuple)
+    if node.id != "self" or not isinstance(above, ast.Call | ast.keyword | ast.List | ast.Tuple):
+        return False
+    return not isinstance(above, ast.Call) or (above.func is not node and word_of(above.func) != "super")
 
 
 RULE = Rule(
