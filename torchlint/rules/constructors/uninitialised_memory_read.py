@@ -292,7 +292,7 @@ def _may_initialise(word: str, owner: ast.ClassDef, context: FileContext) -> boo
         return True
     if any(context.value(each.value).may(Kind.MODULE) for each in attributes.get("apply", ())):
         return True
-    if any(_is_handed_on(each, index) for index, body in lineage for each in index.inside(body, ast.Name)):
+    if any(index.told(_hands_itself_on, body) for index, body in lineage):
         return True
     below = _SET_BELOW % (re.escape(owner.name), re.escape(word))
     names = frozenset(body.name for _, body in lineage)
@@ -300,12 +300,15 @@ def _may_initialise(word: str, owner: ast.ClassDef, context: FileContext) -> boo
     return bool(is_written or others.spelling(owner.name, below))
 
 
-def _is_handed_on(node: ast.Name, index: AstIndex) -> bool:
-    """Whether the object is given to something that may go through its parameters: ``start(self)``."""
-    above = index.parents.get(node)
-    if node.id != "self" or not isinstance(above, ast.Call | ast.keyword | ast.List | ast.Tuple):
-        return False
-    return not isinstance(above, ast.Call) or (above.func is not node and word_of(above.func) != "super")
+def _hands_itself_on(index: AstIndex, body: ast.ClassDef) -> bool:
+    """Whether an object is given to something that may go through its parameters: ``start(self)``."""
+    for name in index.inside(body, ast.Name):
+        above = index.parents.get(name) if name.id == "self" else None
+        if isinstance(above, ast.keyword | ast.List | ast.Tuple):
+            return True
+        if isinstance(above, ast.Call) and above.func is not name and word_of(above.func) != "super":
+            return True
+    return False
 
 
 RULE = Rule(

@@ -31,6 +31,8 @@ _COPIED: Final = FlowSpecification(
     sinks=(NodePattern(methods=frozenset({"numpy"}), at=RECEIVES),),
     is_computed=True,
 )
+_MOST_COPIES: Final = 30
+"""Each copy in a file is followed: where there are more, nobody tells the host from an accelerator by one of them."""
 _HANDED: Final = replace(_COPIED, sinks=(), ways_out=frozenset({RETURNED}))
 
 
@@ -54,6 +56,8 @@ def _copies(call: cst.Call, context: FileContext) -> Iterator[FlowPlace]:
     """Yield the copies to the host on a way to a call, in its function or in one that hands it its value."""
     place = context.python(call)
     if not isinstance(place, ast.Call) or not isinstance(place.func, ast.Attribute):
+        return
+    if len(context.attributes_by_word().get("cpu", ())) > _MOST_COPIES:
         return
     paths = context.paths_in(_COPIED, context.function_around(place) or context.tree)
     yield from (each.source for each in paths if each.sink.node is place)
