@@ -19,7 +19,7 @@ from tests.random_search import Search, without  # noqa: E402
 from tests.watched_runs import Comparing, difference, watched  # noqa: E402
 from torchlint.diagnostics.model import Finding  # noqa: E402
 from torchlint.diagnostics.registry import RULES  # noqa: E402
-from torchlint.diagnostics.splice import LaidOut, Spliced, splice  # noqa: E402
+from torchlint.diagnostics.splice import Spliced, splice  # noqa: E402
 from torchlint.source.text import Source  # noqa: E402
 
 PROGRAMS = 60
@@ -111,8 +111,8 @@ def test_a_wrong_fix_is_seen_in_random_projects_and_made_small(tmp_path: Path, m
 def _spoil(monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
     """Have what fixes make say ``wrong`` where it says ``right``."""
 
-    def spoiled(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None = None) -> Spliced:
-        made = splice(source, findings, laid_out)
+    def spoiled(source: Source, findings: Iterable[Finding]) -> Spliced:
+        made = splice(source, findings)
         return replace(made, raw=made.raw.replace(right.encode(), wrong.encode()))
 
     monkeypatch.setattr("torchlint.linter.engine.splice", spoiled)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from torchlint.config.layers import Config, assemble
-from torchlint.config.line_length import line_length
 from torchlint.config.options import Options, from_table
 from torchlint.config.values import OptionError
 from torchlint.source import files
@@ -30,7 +29,7 @@ class Finder:
     def __init__(self, flags: Options, cwd: str) -> None:
         self._flags = flags
         self._cwd = cwd
-        self._configs: dict[tuple[str | None, Version | None, int | None], Config] = {}
+        self._configs: dict[tuple[str | None, Version | None], Config] = {}
         self._nearest: dict[str, _Found] = {}
         self._only = _explicit(os.path.join(cwd, flags.config)) if flags.config is not None else None
 
@@ -40,7 +39,7 @@ class Finder:
         :raises ConfigError: where the nearest configuration cannot be used.
         """
         found = self._found(folder)
-        place = (found.path, found.target, found.limit)
+        place = (found.path, found.target)
         if place not in self._configs:
             self._configs[place] = self._assembled(found)
         return self._configs[place]
@@ -49,13 +48,12 @@ class Finder:
         if self._flags.isolated:
             return _Found()
         found = self._climb(folder)
-        return found if self._only is None else replace(self._only, target=found.target, limit=found.limit)
+        return found if self._only is None else replace(self._only, target=found.target)
 
     def _assembled(self, found: _Found) -> Config:
         layers = [Options(target_torch=found.target), *found.options, self._flags]
         root = os.path.dirname(found.path) if found.path and self._only is None else self._cwd
-        config = assemble(layers, root, self._cwd, found.path)
-        return replace(config, settings=replace(config.settings, line_length=found.limit))
+        return assemble(layers, root, self._cwd, found.path)
 
     def _climb(self, folder: str) -> _Found:
         """Find the nearest configuration and the nearest project's oldest torch, remembering every folder passed."""
@@ -70,8 +68,7 @@ class Finder:
             above = self._climb(parent)
             nearer = here if here.path is not None else above
             project = here if here.project else above
-            limit = here.limit if here.limit is not None else above.limit
-            found = _Found(nearer.path, nearer.options, project.target, project.project, limit)
+            found = _Found(nearer.path, nearer.options, project.target, project.project)
         self._nearest[folder] = found
         return found
 
@@ -83,21 +80,18 @@ class _Found:
     """What the file says, behind what those that it extends say."""
     target: Version | None = None
     project: bool = False
-    limit: int | None = None
-    """How long lines may be."""
 
 
 def _look(folder: str, options_wanted: bool) -> _Found:
     own = os.path.join(folder, "torchlint.toml")
     shared = os.path.join(folder, "pyproject.toml")
     read = _read(shared) if os.path.isfile(shared) else _NOTHING
-    limit = line_length(folder, read.document)
     if options_wanted and os.path.isfile(own):
-        return _Found(own, _layers(own, _own_table(own, _read(own).document)), read.target, read.project, limit)
+        return _Found(own, _layers(own, _own_table(own, _read(own).document)), read.target, read.project)
     table = _tool_table(shared, read.document) if options_wanted else None
     if table is not None:
-        return _Found(shared, _layers(shared, table), read.target, read.project, limit)
-    return _Found(None, (), read.target, read.project, limit)
+        return _Found(shared, _layers(shared, table), read.target, read.project)
+    return _Found(None, (), read.target, read.project)
 
 
 def _explicit(path: str) -> _Found:

@@ -74,8 +74,7 @@ class Config:
         It is asked of :attr:`run`, so of a configuration that :func:`assemble` has made.
         """
         entries = {each.name: each.metadata["option"] for each in fields(self.run)}
-        options = tuple(getattr(self.run, name) for name, entry in entries.items() if entry.in_cache_key)
-        rests_on = (*options, self.settings.line_length)
+        rests_on = tuple(getattr(self.run, name) for name, entry in entries.items() if entry.in_cache_key)
         return (*rests_on, self.root, self.cwd) if self.per_file_ignores else rests_on
 
     def fixable(self, code: str) -> bool:

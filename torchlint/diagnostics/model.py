@@ -86,13 +86,6 @@ class Fix:
     overruled: Applicability | None = None
     otherwise: Fix | None = None
     """What to do by the other reading of the code, where its author alone can say which is meant: for an editor."""
-    unbroken: tuple[Edit, ...] = ()
-    """The edits without those that break lines, where there are such: several fixes of a line break it together."""
-
-    @property
-    def plain(self) -> tuple[Edit, ...]:
-        """The edits without those that break lines."""
-        return self.unbroken or self.edits
 
     @property
     def applicability(self) -> Applicability:
@@ -155,8 +148,6 @@ class Settings:
     """``"chain"`` writes ``.detach().cpu().numpy()``, ``"force"`` writes ``.numpy(force=True)``."""
     target_torch: tuple[int, int] | None = None
     """The oldest torch the code must run on, as (major, minor); None where it is not known."""
-    line_length: int | None = None
-    """How long lines that a fix writes may be; None where only the file's own lines tell it."""
 
     @property
     def forces(self) -> bool:

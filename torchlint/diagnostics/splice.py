@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,10 +22,6 @@ class Spliced:
     held: tuple[Finding, ...]
     edits: tuple[Edit, ...]
     """All that was written."""
-
-
-LaidOut = Callable[[tuple[Edit, ...]], tuple[Edit, ...]]
-"""Gives edits that belong to several fixes with those that lay out what they make together."""
 
 
 class _Taken:
@@ -57,12 +53,11 @@ class _Taken:
                 self._starts.insert(at, edit.start)
 
 
-def splice(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None = None) -> Spliced:
+def splice(source: Source, findings: Iterable[Finding]) -> Spliced:
     """Apply the fixes of findings in the order given.
 
     A fix that touches text already taken is held, not lost; identical edits are shared; newlines in inserted text
-    become the file's own. Every byte outside an edit is kept. Each fix is laid out for itself already; ``laid_out``
-    breaks the lines of several.
+    become the file's own. Every byte outside an edit is kept.
 
     :raises UnicodeEncodeError: where inserted text has no place in the file's encoding.
     """
@@ -76,18 +71,7 @@ def splice(source: Source, findings: Iterable[Finding], laid_out: LaidOut | None
         else:
             held.append(finding)
     edits = tuple(chosen.edits)
-    if laid_out is not None and len(taken) > 1:
-        edits = laid_out(_unbroken(taken))
     return Spliced(_splice(source, edits), tuple(taken), tuple(held), edits)
-
-
-def _unbroken(findings: Iterable[Finding]) -> tuple[Edit, ...]:
-    """Return the edits of fixes without those that break lines, in order of place."""
-    all_of_them = _Taken()
-    for finding in findings:
-        if finding.fix is not None:
-            all_of_them.add(finding.fix.plain)
-    return tuple(all_of_them.edits)
 
 
 def apart(edits: tuple[Edit, ...]) -> bool:

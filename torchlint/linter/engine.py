@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from torchlint.diagnostics.layout import Layout
 from torchlint.diagnostics.model import (
     Applicability,
     Confidence,
@@ -156,7 +155,7 @@ def fix_bytes(
         chosen = complete(current.source, wanted, chosen)
         if not chosen:
             break
-        outcome = splice(current.source, chosen, Layout(current.source, config.settings.line_length).together)
+        outcome = splice(current.source, chosen)
         broken = sum(each.code == SYNTAX_ERROR.code for each in current.findings)
         if _parses(path, outcome.raw, broken):
             raw = outcome.raw
@@ -378,13 +377,12 @@ def _visit(
     findings: list[Finding] = []
     troubles: dict[str, Trouble] = {}
     answers: Answers = {}
-    layout = Layout(known.index.source, known.settings.line_length)
     contexts = [(each, FileContext(each, known, answers, standing)) for each in definitions]
     for entry in entries:  # one rule after the other: what later ones ask takes nothing from the budget of the first
         for definition, context in contexts:
             try:
                 for drafts in _drafts(entry, definition, context):
-                    findings += [_finding(entry, draft, definition, layout) for draft in drafts]
+                    findings += [_finding(entry, draft, definition) for draft in drafts]
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001 - one crashing rule never takes the run down
@@ -399,25 +397,24 @@ def _drafts(entry: RuleMetadata, definition: Definition, context: FileContext) -
         yield from (list(visit(node, context)) for node in definition.by_type.get(kind, ()))
 
 
-def _finding(entry: RuleMetadata, draft: Draft, definition: Definition, layout: Layout) -> Finding:
+def _finding(entry: RuleMetadata, draft: Draft, definition: Definition) -> Finding:
     start, end = definition.span(draft.at)
-    fix = _laid_out(draft.fix, definition, layout)
+    fix = _offered(draft.fix, definition)
     if fix is not None and fix.otherwise is not None:
-        fix = replace(fix, otherwise=_laid_out(fix.otherwise, definition, layout))
+        fix = replace(fix, otherwise=_offered(fix.otherwise, definition))
     why = tuple(definition.source.cited(step) for step in draft.why)
     severity = entry.severity if draft.severity is None else draft.severity
     repeats = definition.span(draft.repeats)[0] if draft.repeats is not None else None
     return Finding(entry.code, entry.name, start, end, draft.message, draft.confidence, why, fix, severity, repeats)
 
 
-def _laid_out(fix: Fix | None, definition: Definition, layout: Layout) -> Fix | None:
+def _offered(fix: Fix | None, definition: Definition) -> Fix | None:
     """Return a fix as it is offered; None where its place cannot be edited."""
     if fix is None or not definition.faithful:
         return None
     if any(definition.prints_source(each.start, each.end) for each in fix.edits):
         return None
-    edits, unbroken = layout.of(fix.edits), layout.unbroken(fix.edits)
-    return fitted(replace(fix, edits=edits, unbroken=unbroken if unbroken != edits else ()), definition.source)
+    return fitted(fix, definition.source)
 
 
 def _crash(source: Source, entry: RuleMetadata, error: Exception) -> Trouble:

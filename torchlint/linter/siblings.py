@@ -238,4 +238,4 @@ def joined(source: Source, finding: Finding, findings: Iterable[Finding]) -> Fin
         if statements.number(each.start) == number and each.fix.applicability > Applicability.DISPLAY:
             edits.update(each.fix.edits)
     ordered = tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
-    return replace(finding, fix=replace(finding.fix, edits=ordered, unbroken=())) if apart(ordered) else finding
+    return replace(finding, fix=replace(finding.fix, edits=ordered)) if apart(ordered) else finding

@@ -54,8 +54,7 @@ def place(before: FileText, after: FileText, edits: tuple[Edit, ...]) -> FixSite
         behind = len(old_block) - last - 1
         new = new_block[first + (added if new_block is after.index.tree.body else 0) : len(new_block) - behind]
         if inner is None:
-            telling = tuple(each for each in core if not _only_layout(before, each)) or core
-            return FixSite(before, after, telling, tuple(old_block[first : last + 1]), tuple(new))
+            return FixSite(before, after, core, tuple(old_block[first : last + 1]), tuple(new))
         step, old_block = inner
         found = follow(new[0], step[:-1]) if len(new) == 1 and len(step) > 1 else new[0] if len(new) == 1 else None
         new_block = getattr(found, step[-1][0], None) or []
@@ -69,10 +68,6 @@ def _adds_import(edit: Edit) -> bool:
     return (
         edit.start == edit.end and bool(found) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in found)
     )
-
-
-def _only_layout(reading: FileText, edit: Edit) -> bool:
-    return not edit.text.strip() and not reading.index.source.slice(edit.start, edit.end).strip()
 
 
 def _start(reading: FileText, node: ast.stmt) -> int:
