@@ -230,6 +230,8 @@ USES: tuple[Use, ...] = (
     *_uses("TNS103", "R = V.numpy()\nR = V.cpu().numpy()\nR = V.detach().numpy()\nR = np.asarray(V.numpy())\n"
                      "R = V.sum().numpy()\nR = V.mean(0).numpy()\nR = V.clone().numpy()\nR = V.view(-1).numpy()"),
     *_uses("TNS104", "R = V.cpu().detach()\nR = V.cpu().detach().numpy()\nR = V.sum().cpu().detach()"),
+    *_uses("TNS105", "R = np.asarray(V)\nR = np.asarray(V.sum())\nR = np.median(V)\nR = np.array(V.mean(0))\n"
+                     "R = np.sqrt(V.abs())", known=False),
     *_uses("TNS106", "R = V.detach().to(torch.bfloat16).cpu().numpy()\n"
                      "R = V.detach().cpu().to_sparse().numpy()", known=False),
     *_uses("TNS107", "R = float(V.sum().detach().cpu().numpy())\nR = V.numpy().tolist()\n"

@@ -127,7 +127,7 @@ def test_a_watch_checks_again_when_a_file_changes(tmp_path: Path, monkeypatch: p
 # ---------------------------------------------------------------------- words
 def test_a_family_is_listed_and_a_code_explained(torchlint: Program) -> None:
     listed = torchlint("explain", "TNS2").stdout
-    assert len(listed.splitlines()) == 5
+    assert len(listed.splitlines()) == 6
     assert listed.startswith("TNS201  data-read")
     assert torchlint("explain", "TNS201").stdout.startswith("# data-read (TNS201)")
 

@@ -151,9 +151,9 @@ def test_an_assignment_counts_only_where_nothing_else_gives_the_name_its_value()
         found = []
         for each in range(n):
             found.append(each)
-        return torch.Tensor([len(found), 1])
+        return torch.Tensor([sum(found), 1])
     """
-    assert cut(body)[0] == "def case(found):\n    return torch.Tensor([len(found), 1])"
+    assert cut(body)[0] == "def case(found):\n    return torch.Tensor([sum(found), 1])"
 
 
 # ---------------------------------------------------------------------- what is concluded

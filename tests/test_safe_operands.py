@@ -26,7 +26,7 @@ READ = {
     "compared with an unknown": "def f(label):\n    return (h.data == label).sum().item()\n\n\nprint(f(2))\n",
     "an index": "a = np.arange(3)\nb = torch.arange(3)\ni = torch.tensor([1])\nprint(a[i.data], b[i.data])\n",
     "an index of a store without grad": "b = torch.zeros(3)\ni = torch.tensor([1])\nb[i.data] = 2\nprint(b)\n",
-    "given to NumPy": "print(np.mean(h.data), np.asarray(h.data).sum())\n",
+    "given to NumPy": "print(np.median(h.data), np.asarray(h.data).sum())\n",
 }
 KEPT = {
     "by `+=` of its own": OWN.format("__iadd__", "self") + "own += h.data\n" + WIPED,

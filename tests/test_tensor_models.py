@@ -289,7 +289,7 @@ def test_kinds(text: str, kind: int) -> None:
 
 def test_promotion_is_torch_s() -> None:
     torch = pytest.importorskip("torch")
-    bits = {getattr(torch, name): bit for bit, name in a.EXACT.items()}
+    bits = {getattr(torch, name): bit for bit, name in a.EXACT.items() if hasattr(torch, name)}
     ones = {dtype: (torch.ones(2).to(dtype), torch.ones(()).to(dtype)) for dtype in bits}
     for one, (large, zero) in ones.items():
         for two, (other, _) in ones.items():
@@ -425,7 +425,7 @@ ARGUMENTS = ("", "1", "0, True", "f", "i", "z", "2.0", "1, k", "b, 1.0", "dim=1"
 def test_what_torch_does_lies_within_what_is_said() -> None:
     """Run every method with a few arguments, with grad mode on and off, and look at what comes out."""
     torch: Any = pytest.importorskip("torch")
-    bits = {getattr(torch, name): bit for bit, name in a.EXACT.items()}
+    bits = {getattr(torch, name): bit for bit, name in a.EXACT.items() if hasattr(torch, name)}
     torch.manual_seed(0)
     values = {
         "f": torch.rand(3, 3, requires_grad=True), "i": torch.randint(0, 3, (3, 3)), "b": torch.rand(3, 3) > 0.5,

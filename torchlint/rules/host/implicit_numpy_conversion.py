@@ -19,24 +19,22 @@ GPU. A conversion that is written out says what the reader has to know, and work
 
 ## Example
 ```python
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
 weight = torch.ones(3, requires_grad=True)
-plt.plot(weight * 2)
-best = np.argmax(weight)
+values = np.asarray(weight * 2)
+total = np.sum(weight)
 ```
 
 Use instead:
 ```python
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
 weight = torch.ones(3, requires_grad=True)
-plt.plot((weight * 2).detach())
-best = np.argmax(weight.detach().numpy())
+values = np.asarray((weight * 2).detach().numpy())
+total = np.sum(weight.detach().numpy())
 ```
 
 ## Severity
