@@ -38,9 +38,6 @@ class Knowledge(Protocol):
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
 
-    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
-        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-
     def definition(self, node: ast.Name) -> ast.AST | None:
         """Return the one expression, argument or import of the file that gives a name its value; None for several."""
 

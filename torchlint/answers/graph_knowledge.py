@@ -28,7 +28,7 @@ from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.first_uses import first_use
 from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.flow.node_patterns import before_changes, is_same_code
-from torchlint.semantic.graph import ATTR, EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
+from torchlint.semantic.graph import ATTR, EFFECT, ENTER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.text import decode
@@ -36,7 +36,7 @@ from torchlint.syntax.ast_index import index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
-from torchlint.values.asking import ANY_ELEMENT, Path
+from torchlint.values.asking import Path
 from torchlint.values.references import LibraryRef
 
 if TYPE_CHECKING:
@@ -220,22 +220,19 @@ class GraphKnowledge(CheckedFile):
         found = self._node(node)
         return self.told(found, ()) if found is not None else NOTHING
 
-    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
-        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-        found = self._node(node)
-        path = tuple(ANY_ELEMENT if each is None else f"={each}" if isinstance(each, str) else each for each in steps)
-        return self.told(found, path) if found is not None else NOTHING
-
     @_noted
     def definition(self, node: ast.Name) -> ast.AST | None:
         """Return the one expression, argument or import of the file that gives a name its value; None for several."""
-        found = self._node(node)
-        while found is not None and found.op in (PI, INPLACE, GROW, GLOBAL):
-            bound = (
-                lower(found.fn.file.body).definitions.get(str(found.data), ()) if found.op == GLOBAL else found.ins[:1]
-            )
+        found = self._node(node) if node.id not in self._graph[1].above_stars else None
+        while found is not None and found.op in (PI, INPLACE, GROW, EFFECT, GLOBAL):
+            bound = found.ins[:1]
+            if found.op == GLOBAL:
+                defined = lower(found.fn.file.body).definitions.get(str(found.data), ())
+                bound = tuple(each for each in defined if each.op not in (INPLACE, GROW, EFFECT))
             found = bound[0] if len(bound) == 1 else None
-        return _syntax(found) if found is not None and found.op not in (PHI, GAMMA, EITHER) else None
+        place = _syntax(found)
+        is_chosen = isinstance(place, ast.IfExp) and self._node(place) is found
+        return place if found is not None and (is_chosen or found.op not in (PHI, GAMMA, ENTER)) else None
 
     @_noted
     def first_use(self, node: ast.expr) -> ast.AST | None:

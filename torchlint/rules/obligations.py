@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -172,18 +171,6 @@ def default_dtype_unchanged(context: FileContext) -> Decision:
     return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
-def is_set_by_an_import(context: FileContext) -> bool:
-    """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
-    others = context.other_texts
-    if others.sets(DEVICE, TENSOR_TYPE) is None:
-        return False
-    files = [path for word in _SETTERS for path in others.spelling(word) or []]
-    modules = {os.path.basename(each).partition(".")[0] for each in files}
-    taken = {word for node in context.imports for word in re.findall(r"\w+", ast.unparse(node))}
-    return not modules.isdisjoint(taken)
-
-
-_SETTERS = ("set_default_device", "set_default_tensor_type")
 _HERE = "this file sets the default device"
 
 

@@ -13,7 +13,6 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.rules.api import FUNCTIONS, FileContext, Kind
-from torchlint.rules.local_bindings import values_of
 from torchlint.rules.repairs import Spelled, torch_name
 
 DTYPES: Final = {
@@ -92,8 +91,8 @@ def chosen_device(node: cst.BaseExpression, context: FileContext) -> str:
     name = context.python(node)
     if not isinstance(name, ast.Name):
         return ""
-    match values_of(name, context):
-        case [ast.IfExp(test=ast.Name() as flag, body=body, orelse=other)]:
+    match context.definition(name):
+        case ast.IfExp(test=ast.Name() as flag, body=body, orelse=other):
             types = [tensor_type(context.names(each)) for each in (body, other)]
         case _:
             return ""

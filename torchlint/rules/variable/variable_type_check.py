@@ -87,9 +87,8 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import not_traced
-from torchlint.rules.repairs import torch_name, without_member
+from torchlint.rules.repairs import call_of, torch_name, without_member
 from torchlint.rules.variable.variable_calls import last_name, names_variable
 from torchlint.rules.wording import brief_or, import_step
 

@@ -112,7 +112,6 @@ from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import TENSOR_MAKERS, Draft, Dtype, FileContext, Kind, Rule, Triggers, any_element
 from torchlint.rules.constructors.legacy_types import kept_below
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import (
     detach_not_traced,
     error_not_expected,
@@ -120,7 +119,7 @@ from torchlint.rules.obligations import (
     is_tensor_if_taken,
     of_no_subclass,
 )
-from torchlint.rules.repairs import does_nothing, is_literal
+from torchlint.rules.repairs import call_of, does_nothing, is_literal
 from torchlint.rules.variable.unwrapping import unwrap
 from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, variable_call
 from torchlint.rules.wording import brief, brief_or, import_step
