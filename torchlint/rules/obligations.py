@@ -24,9 +24,7 @@ from torchlint.rules.wording import brief
 # ---------------------------------------------------------------------- is-torch-tensor, carries-no-gradient, is-scalar
 def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is a tensor, or `None`, which the old code refuses as the new one does."""
-    place = context.python(node)
-    proven = isinstance(place, ast.expr) and is_proven(place, context)
-    return IS_TENSOR.decided(None if proven else context.value(node).claimed, brief(node, context))
+    return IS_TENSOR.decided(None if is_proven(node, context) else context.value(node).claimed, brief(node, context))
 
 
 def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decision:
@@ -36,19 +34,19 @@ def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decisi
     return IS_TENSOR.decided(None if proven else known.claimed, brief(node, context))
 
 
-def is_proven(node: ast.expr, context: FileContext) -> bool:
+def is_proven(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor, or `None`, by more than a claim."""
     known = context.value(node)
     return known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE) and not known.claimed
 
 
-def has_no_dimension(node: ast.expr, context: FileContext) -> bool:
+def has_no_dimension(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether a tensor has no dimensions, by more than a claim: a full reduction, a loss, what is computed of these."""
     value = context.value(node)
     return value.rank == 0 and not value.claimed
 
 
-def is_detached(node: ast.expr, context: FileContext) -> bool:
+def is_detached(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor that does not require grad, by more than a claim."""
     known = context.value(node)
     return known.is_tensor and not known.claimed and (known.grad == Grad.DETACHED or not known.may_require_grad)
