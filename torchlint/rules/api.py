@@ -260,10 +260,6 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.presuming.value(found) if found is not None else UNKNOWN
 
-    def value_of_self(self, node: ast.expr | ast.arg) -> Value | None:
-        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
-        return self._analysis.own_object(node)
-
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
         return self._analysis.module_lineage(node)
