@@ -120,8 +120,7 @@ from torchlint.rules.obligations import (
     of_no_subclass,
 )
 from torchlint.rules.repairs import is_literal
-from torchlint.rules.variable.unwrapping import unwrap
-from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, variable_call
+from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, unwrap, variable_call
 from torchlint.rules.wording import brief, brief_or, import_step
 
 _MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
