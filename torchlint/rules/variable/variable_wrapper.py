@@ -149,7 +149,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
     """Say what a call means today, and write that; nothing is detached twice."""
     flag = None if is_literal(wrapper.requires_grad, "False") else wrapper.requires_grad
-    short = brief_or("", data.value, context)
+    short, has_no_graph = brief_or("", data.value, context), is_detached(data.value, context)
     tensor = f"`{short}`" if short else "the tensor"
     title, behind = "Use the tensor without `Variable`", ""
     if is_detached_behind(wrapper.call, context, with_data=True):
@@ -157,10 +157,9 @@ def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileCon
         if flag is not None and not is_literal(flag, "True"):
             return message, None
         flag, assumed = None, []
-    elif is_detaching(data.value, context) or _is_new(context.python(data.value), context):
+    elif is_detaching(data.value, context) or (has_no_graph and _is_made_of_data(context.python(data.value), context)):
         message = f"`{code}` adds nothing to a tensor since torch 0.4: use {tensor} as it is"
-        doubt = None if is_detached(data.value, context) else ""
-        assumed = [NO_GRADIENT_CARRIED.decided(doubt, brief(data.value, context))]
+        assumed = [NO_GRADIENT_CARRIED.decided(None if has_no_graph else "", brief(data.value, context))]
     else:
         message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
         title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
@@ -189,16 +188,11 @@ def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
 
 
 # ---------------------------------------------------------------------- what is new, and has no graph
-def _is_new(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether torch makes a tensor on the spot that does not require grad, of nothing that may have a graph by now.
+def _is_made_of_data(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether an expression holds no tensor, or one that torch makes on the spot, of nothing that others may hold.
 
     No query tells yet whether a tensor object is new, and a `.detach()` behind most wrappers would be noise.
     """
-    return isinstance(node, ast.expr) and is_detached(node, context) and _is_made_of_data(node, context)
-
-
-def _is_made_of_data(node: ast.expr, context: FileContext) -> bool:
-    """Whether an expression holds no tensor, or one that is computed of what holds none."""
     known = context.value(node)
     if known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)):
         return True
@@ -206,12 +200,11 @@ def _is_made_of_data(node: ast.expr, context: FileContext) -> bool:
         case ast.Call(func=function, args=args, keywords=keywords) if all(e.arg not in (None, "out") for e in keywords):
             if _makes_anew(node, context):
                 return True
-            is_method = isinstance(function, ast.Attribute) and context.value(function.value).is_tensor
-            if not is_method and not _are_of_torch(context.names(function)):
-                return False
-            operands = [*args, *(each.value for each in keywords)]
-            if isinstance(function, ast.Attribute) and is_method:
+            operands, names = [*args, *(each.value for each in keywords)], context.names(function)
+            if isinstance(function, ast.Attribute) and context.value(function.value).is_tensor:
                 operands.append(function.value)
+            elif not names or not all(each.startswith("torch.") for each in names):
+                return False
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             operands = [left, right]
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
@@ -221,10 +214,6 @@ def _is_made_of_data(node: ast.expr, context: FileContext) -> bool:
         case _:
             return False
     return all(_is_made_of_data(each, context) for each in operands)
-
-
-def _are_of_torch(names: frozenset[str]) -> bool:
-    return bool(names) and all(each.startswith("torch.") for each in names)
 
 
 def _makes_anew(call: ast.Call, context: FileContext) -> bool:
