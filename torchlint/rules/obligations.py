@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -133,31 +134,42 @@ def _expects(context: ast.expr) -> bool:
 
 
 # ---------------------------------------------------------------------- torch's defaults
-def defaults(context: FileContext) -> frozenset[str]:
-    """Return which of torch's defaults a file may change, by its own words.
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a file does to torch's defaults, by its own words."""
 
-    ``DTYPE``: ``torch.Tensor`` follows it, ``torch.FloatTensor`` does not. ``DEVICE``: legacy constructors stay on the
-    CPU, modern ones follow it. ``TENSOR_TYPE``, of CUDA: then ``torch.Tensor`` and the modern ones follow it alike.
-    """
+    dtype: bool
+    """It may change the default dtype: ``torch.Tensor`` follows it, ``torch.FloatTensor`` does not."""
+    device: bool
+    """It may change the default device: legacy constructors stay on the CPU, modern ones follow it."""
+    tensor_type: bool
+    """It may set a CUDA default tensor type: then ``torch.Tensor`` and the modern constructors follow it alike."""
+
+
+def defaults(context: FileContext) -> Defaults:
+    """Return what a file does to torch's defaults."""
     found = context.defaults_set
-    if TENSOR_TYPE not in found:
-        return found
-    return found | {DTYPE} if b"cuda" in context.source.utf8 else (found | {DTYPE}) - {TENSOR_TYPE}
-
-
-_HERE = "this file sets the default device"
+    return Defaults(
+        dtype=bool(found & {DTYPE, TENSOR_TYPE}),
+        device=DEVICE in found,
+        tensor_type=TENSOR_TYPE in found and b"cuda" in context.source.utf8,
+    )
 
 
 def default_device_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
-    here = _HERE if defaults(context) & {DEVICE, TENSOR_TYPE} else None
+    known = defaults(context)
+    here = _HERE if known.device or known.tensor_type else None
     return DEFAULT_DEVICE.decided(here or context.other_texts.sets(DEVICE, TENSOR_TYPE))
 
 
 def default_dtype_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default dtype."""
-    here = "this file sets the default dtype" if DTYPE in defaults(context) else None
+    here = "this file sets the default dtype" if defaults(context).dtype else None
     return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
+
+
+_HERE = "this file sets the default device"
 
 
 def stays_on_the_cpu(context: FileContext, plain: bool) -> tuple[bool, Decision]:
@@ -167,8 +179,8 @@ def stays_on_the_cpu(context: FileContext, plain: bool) -> tuple[bool, Decision]
     of the legacy ones ``torch.Tensor`` alone: ``plain`` says whether it is that.
     """
     known, others = defaults(context), context.other_texts
-    device = _HERE if DEVICE in known else others.sets(DEVICE)
-    kind = _HERE if TENSOR_TYPE in known else others.sets(TENSOR_TYPE)
+    device = _HERE if known.device else others.sets(DEVICE)
+    kind = _HERE if known.tensor_type else others.sets(TENSOR_TYPE)
     if plain and kind:
         followed = DEFAULT_DEVICE.proven("both calls follow the default tensor type")
         return False, DEFAULT_DEVICE.open(doubt=kind) if device else followed
@@ -203,10 +215,20 @@ def size_not_traced(node: cst.CSTNode, sizes: Iterable[cst.Arg], context: FileCo
     """
     if not all(context.value(each.value).const is not None for each in sizes):
         doubt = "a trace keeps the size of the old call and follows that of the new one"
-        yield not_traced_at(node, context, doubt)
+        yield _not_traced_at(node, context, doubt)
 
 
-def not_traced_at(node: cst.CSTNode, context: FileContext, doubt: str) -> Decision:
+def data_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether no trace runs a typed constructor: it warns of ``torch.tensor`` alone (measured on torch 2.13)."""
+    return _not_traced_at(node, context, "a trace warns of the new call")
+
+
+def detach_not_traced(node: cst.CSTNode, context: FileContext) -> Decision:
+    """Decide whether no trace runs a call of `Variable`: it records no detaching there (measured on torch 2.13)."""
+    return _not_traced_at(node, context, "a trace lets gradients pass the old call")
+
+
+def _not_traced_at(node: cst.CSTNode, context: FileContext, doubt: str) -> Decision:
     """Decide whether no trace runs a node; what is outside of functions, or builds an object, runs before tracing."""
     function = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)), None)
     if function is None or (isinstance(function, cst.FunctionDef) and function.name.value == "__init__"):

@@ -68,7 +68,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import DTYPE, Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
 from torchlint.rules.obligations import (
     default_device_unchanged,
@@ -132,7 +132,7 @@ def _message(kind: TensorType) -> str:
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:
     name = kind.dtype
     if kind.plain:
-        name = "get_default_dtype" if DTYPE in defaults(context) else "float32"
+        name = "get_default_dtype" if defaults(context).dtype else "float32"
     if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
     spelled = spelled_like(wanted.value, name, context)

@@ -24,9 +24,9 @@ from torchlint.rules.constructors.constructor_argument import ArgumentKind, Give
 from torchlint.rules.constructors.legacy_calls import KEYWORD, Construction, construction, message, reasons
 from torchlint.rules.constructors.legacy_types import chosen_device, kept_below, spelled_like
 from torchlint.rules.obligations import (
+    data_not_traced,
     default_dtype_unchanged,
     error_not_expected,
-    not_traced_at,
     size_not_traced,
     stays_on_the_cpu,
 )
@@ -152,7 +152,7 @@ def _assumed(call: Construction, function: str, context: FileContext) -> Iterato
     if function in _MAKING:
         yield from size_not_traced(call.node, call.positional, context)
     elif not call.type.plain and not call.never_ran:
-        yield not_traced_at(call.node, context, "a trace warns of the new call")  # (measured on torch 2.13)
+        yield data_not_traced(call.node, context)
     if call.code == KEYWORD or given.kind is ArgumentKind.INVALID or call.type.device != "cpu":
         yield error_not_expected(call.node, context)  # it raises where the modern one does not, or something else
 

@@ -113,10 +113,10 @@ from torchlint.rules.api import TENSOR_MAKERS, Draft, Dtype, FileContext, Kind, 
 from torchlint.rules.constructors.legacy_types import kept_below, tensor_type
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
 from torchlint.rules.obligations import (
+    detach_not_traced,
     error_not_expected,
     is_detached,
     is_tensor_if_taken,
-    not_traced_at,
     of_no_subclass,
 )
 from torchlint.rules.repairs import is_literal
@@ -163,7 +163,7 @@ def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileCon
     else:
         message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
         title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
-        assumed = [not_traced_at(wrapper.call, context, "a trace lets gradients pass the old call")]
+        assumed = [detach_not_traced(wrapper.call, context)]
     if flag is not None:
         written = context.code_with_parentheses(flag.value)
         behind += f".requires_grad_({written})"
