@@ -28,7 +28,7 @@ NESTED = {"rules"}
 
 ENGINE = ("texts", "semantic", "values", "models", "evaluation", "flow", "answers")
 ASKED_BESIDE_THE_DOOR = {
-    *(f"models/{name}.py" for name in ("grad_modes", "operation_sets")),
+    "models/operation_sets.py",
     *(f"texts/{name}.py" for name in ("binders", "bindings", "default_setters", "device_names")),
     *(f"texts/{name}.py" for name in ("project_view", "run_later", "tracers")),
 }

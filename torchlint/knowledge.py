@@ -38,9 +38,6 @@ class Knowledge(Protocol):
     def value(self, node: ast.expr) -> Value:
         """Return what is known of an expression's value where it stands."""
 
-    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
-        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-
     def definition(self, node: ast.Name) -> ast.AST | None:
         """Return the one expression, argument or import of the file that gives a name its value; None for several."""
 
@@ -55,9 +52,6 @@ class Knowledge(Protocol):
 
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
-
-    def own_object(self, node: ast.expr | ast.arg) -> Value | None:
-        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
 
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""

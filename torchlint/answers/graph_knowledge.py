@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from torchlint.answers.flow_answers import told_path
 from torchlint.answers.graph_values import GraphValue, computed_at, names_in
 from torchlint.answers.kept_programs import oracles_of
-from torchlint.evaluation import instance_attributes, reasons
-from torchlint.evaluation.class_families import is_own_object
+from torchlint.evaluation import reasons
 from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.conversions import JudgedConversion
@@ -28,7 +27,20 @@ from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.first_uses import first_use
 from torchlint.flow.forward_queries import ForwardQueries
 from torchlint.flow.node_patterns import before_changes, is_same_code
-from torchlint.semantic.graph import ATTR, EITHER, GAMMA, GLOBAL, GROW, INPLACE, PHI, PI, FunctionGraph, Node
+from torchlint.semantic.graph import (
+    ATTR,
+    EFFECT,
+    ENTER,
+    GAMMA,
+    GLOBAL,
+    GROW,
+    INPLACE,
+    PHI,
+    PI,
+    SETTER,
+    FunctionGraph,
+    Node,
+)
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
 from torchlint.source.text import decode
@@ -36,7 +48,7 @@ from torchlint.syntax.ast_index import index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
-from torchlint.values.asking import ANY_ELEMENT, Path
+from torchlint.values.asking import Path
 from torchlint.values.references import LibraryRef
 
 if TYPE_CHECKING:
@@ -50,6 +62,7 @@ if TYPE_CHECKING:
 _FREEZING: Final = re.compile(
     rb"requires_grad_\((?!\s*(True)?\s*\))|\.requires_grad\s*=(?!\s*True\b|=)|['\"]requires_grad['\"]"
 )
+_CHANGES: Final = frozenset({INPLACE, GROW, EFFECT, SETTER})
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 
@@ -220,22 +233,19 @@ class GraphKnowledge(CheckedFile):
         found = self._node(node)
         return self.told(found, ()) if found is not None else NOTHING
 
-    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
-        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-        found = self._node(node)
-        path = tuple(ANY_ELEMENT if each is None else f"={each}" if isinstance(each, str) else each for each in steps)
-        return self.told(found, path) if found is not None else NOTHING
-
     @_noted
     def definition(self, node: ast.Name) -> ast.AST | None:
         """Return the one expression, argument or import of the file that gives a name its value; None for several."""
-        found = self._node(node)
-        while found is not None and found.op in (PI, INPLACE, GROW, GLOBAL):
-            bound = (
-                lower(found.fn.file.body).definitions.get(str(found.data), ()) if found.op == GLOBAL else found.ins[:1]
-            )
+        found = self._node(node) if node.id not in self._graph[1].above_stars else None
+        while found is not None and found.op in (*_CHANGES, PI, GLOBAL):
+            bound = found.ins[:1]
+            if found.op == GLOBAL:
+                defined = lower(found.fn.file.body).definitions.get(str(found.data), ())
+                bound = tuple(each for each in defined if each.op not in _CHANGES)
             found = bound[0] if len(bound) == 1 else None
-        return _syntax(found) if found is not None and found.op not in (PHI, GAMMA, EITHER) else None
+        place = _syntax(found)
+        is_chosen = isinstance(place, ast.IfExp) and self._node(place) is found
+        return place if found is not None and (is_chosen or found.op not in (PHI, GAMMA, ENTER)) else None
 
     @_noted
     def first_use(self, node: ast.expr) -> ast.AST | None:
@@ -266,28 +276,6 @@ class GraphKnowledge(CheckedFile):
         value = self._graph[0].proof.ask(found) if found is not None else None
         is_named = value is not None and all(isinstance(each, LibraryRef) for each in value.references)
         return names_in(value) if value is not None and is_named else frozenset()
-
-    @_noted
-    def own_object(self, node: ast.expr | ast.arg) -> Value | None:
-        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
-        function = self._function_around(node)
-        if function is None or not function.takes_object or not function.parameters:
-            return None
-        first = function.parameters[0]
-        word = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else ""
-        if first.position != 0 or first.sort or first.word != word:
-            return None
-        own = lower(function).params[word]
-        found = self._node(node) if isinstance(node, ast.expr) else own
-        if found is None or not is_own_object(found, function):
-            return None
-        value = instance_attributes.own_object(self._graph[0].strict, function)
-        return GraphValue(self, own, (), value, value)
-
-    def _function_around(self, node: ast.AST) -> FunctionGraph | None:
-        parents = self.index.parents
-        syntax = parents.get(parents[node]) if isinstance(node, ast.arg) else self.index.owner(node)
-        return self._graph[1].function_of(syntax) if syntax is not None else None
 
     @_noted
     def mode(self, node: ast.expr) -> Mode:
@@ -337,7 +325,8 @@ class GraphKnowledge(CheckedFile):
     @_noted
     def is_refused(self, write: ast.expr | ast.stmt) -> bool:
         """Whether a call, store or augmented assignment is proven to write into a leaf, which torch refuses."""
-        fn = lower(self._function_around(write) or self._graph[1].body)
+        file, owner = self._graph[1], self.index.owner(write)
+        fn = lower(file.function_of(owner) if owner is not None else file.body)
         return any(self._flow.is_refused(each, fn) for each in fn.writes if each.place is write)
 
     @_noted

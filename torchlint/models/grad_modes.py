@@ -26,12 +26,6 @@ _SWITCHES: Final = words(
 """Managers that set grad mode, by their last word; those of ``torch``, ``torch.autograd`` and their modules are one."""
 
 
-GRAD_MODES: Final = frozenset(
-    f"torch.{place}{word}" for place in ("", "autograd.", "autograd.grad_mode.") for word in _SWITCHES
-)
-"""The full names of these managers."""
-
-
 def is_switch(name: str) -> bool:
     """Whether a dotted name is that of a manager that sets grad mode."""
     package, _, word = name.rpartition(".")

@@ -28,38 +28,29 @@ from torchlint.facts.flow_specifications import (
     NodePattern,
 )
 from torchlint.facts.known_paths import FlowPlace, KnownPath
-from torchlint.facts.value import ANY, OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
+from torchlint.facts.value import OWN, UNKNOWN, Device, Dtype, Grad, Kind, Mode, Reason, Value
 from torchlint.knowledge import Knowledge, any_element
-from torchlint.models.grad_modes import GRAD_MODES
 from torchlint.models.operation_sets import FUNCTIONS as TORCH_FUNCTIONS
 from torchlint.models.operation_sets import LEGACY_DTYPES, TENSOR_MAKERS
 from torchlint.models.operation_sets import METHODS as TENSOR_METHODS
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
-from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
+from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
+from torchlint.syntax.blocks import earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import elements_of, is_called_self, leaf, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, leaf, root_of_name, root_of_place, word_of
 from torchlint.syntax.signatures import (
-    arguments_of,
-    decorators_of,
-    defaults_of,
-    first_parameter,
-    handed_to,
     parameters,
     positional_parameters,
-    unpacks,
 )
 from torchlint.texts import binders, bindings
-from torchlint.texts.bindings import SCOPES, Loop
+from torchlint.texts.bindings import SCOPES
 from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, defaults_set
 from torchlint.texts.device_names import (
     SETTINGS,
-    is_settings,
     last_word_of_name,
     names_other_accelerators,
-    seems_device,
 )
 from torchlint.texts.project_view import ProjectView
 from torchlint.texts.run_later import runs_later
@@ -256,10 +247,6 @@ class FileContext:
         found = self._expression(node)
         return self._analysis.value(found) if found is not None else UNKNOWN
 
-    def part(self, node: ast.expr, steps: tuple[str | int | None, ...]) -> Value:
-        """Return what is known of a part of an expression, by the keys that lead there; None for any member."""
-        return self._analysis.part(node, steps)
-
     def definition(self, node: ast.Name) -> ast.AST | None:
         """Return the one expression, argument or import of the file that gives a name its value; None for several."""
         return self._analysis.definition(node)
@@ -272,10 +259,6 @@ class FileContext:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
         found = self._expression(node)
         return self._analysis.presuming.value(found) if found is not None else UNKNOWN
-
-    def value_of_self(self, node: ast.expr | ast.arg) -> Value | None:
-        """Return what ``self`` is by the class alone; None for other expressions and arguments."""
-        return self._analysis.own_object(node)
 
     def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
         """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
@@ -438,13 +421,11 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "ANY", "DEVICE", "DTYPE", "FUNCTIONS", "GRAD_MODES", "LEGACY_DTYPES", "NOT_JUDGED", "OPEN", "OWN", "PASSED",
-    "RECEIVES", "RETURNED", "SCOPES", "SETTINGS", "STORED", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE",
-    "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype",
-    "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind",
-    "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value", "any_element", "arguments_of",
-    "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of", "first_parameter",
-    "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves", "names_other_accelerators",
-    "one_line", "parameters", "positional_parameters", "remembered", "root_of_name",
-    "root_of_place", "seems_device", "semantic_children", "traces", "unpacks", "word_of",
+    "DEVICE", "DTYPE", "FUNCTIONS", "LEGACY_DTYPES", "NOT_JUDGED", "OWN", "PASSED", "RECEIVES", "RETURNED", "SCOPES",
+    "SETTINGS", "STORED", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE", "TORCH_FUNCTIONS", "UNKNOWN",
+    "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype", "FileContext", "FlowPlace",
+    "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Mode",
+    "NodePattern", "Rule", "Triggers", "Value", "any_element", "earlier_in_block", "elements_of", "last_word_of_name",
+    "leaf", "leaves", "names_other_accelerators", "one_line", "parameters", "positional_parameters", "remembered",
+    "root_of_name", "root_of_place", "semantic_children", "traces", "word_of",
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,9 +24,7 @@ from torchlint.rules.wording import brief
 # ---------------------------------------------------------------------- is-torch-tensor, carries-no-gradient, is-scalar
 def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is a tensor, or `None`, which the old code refuses as the new one does."""
-    place = context.python(node)
-    proven = isinstance(place, ast.expr) and is_proven(place, context)
-    return IS_TENSOR.decided(None if proven else context.value(node).claimed, brief(node, context))
+    return IS_TENSOR.decided(None if is_proven(node, context) else context.value(node).claimed, brief(node, context))
 
 
 def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decision:
@@ -37,19 +34,19 @@ def is_tensor_if_taken(node: cst.BaseExpression, context: FileContext) -> Decisi
     return IS_TENSOR.decided(None if proven else known.claimed, brief(node, context))
 
 
-def is_proven(node: ast.expr, context: FileContext) -> bool:
+def is_proven(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor, or `None`, by more than a claim."""
     known = context.value(node)
     return known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE) and not known.claimed
 
 
-def has_no_dimension(node: ast.expr, context: FileContext) -> bool:
+def has_no_dimension(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether a tensor has no dimensions, by more than a claim: a full reduction, a loss, what is computed of these."""
     value = context.value(node)
     return value.rank == 0 and not value.claimed
 
 
-def is_detached(node: ast.expr, context: FileContext) -> bool:
+def is_detached(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
     """Whether an expression is a tensor that does not require grad, by more than a claim."""
     known = context.value(node)
     return known.is_tensor and not known.claimed and (known.grad == Grad.DETACHED or not known.may_require_grad)
@@ -172,18 +169,6 @@ def default_dtype_unchanged(context: FileContext) -> Decision:
     return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
-def is_set_by_an_import(context: FileContext) -> bool:
-    """Whether a module that the file imports sets a default device: whoever runs the file may have run that before."""
-    others = context.other_texts
-    if others.sets(DEVICE, TENSOR_TYPE) is None:
-        return False
-    files = [path for word in _SETTERS for path in others.spelling(word) or []]
-    modules = {os.path.basename(each).partition(".")[0] for each in files}
-    taken = {word for node in context.imports for word in re.findall(r"\w+", ast.unparse(node))}
-    return not modules.isdisjoint(taken)
-
-
-_SETTERS = ("set_default_device", "set_default_tensor_type")
 _HERE = "this file sets the default device"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import overload
 
 import libcst as cst
 
@@ -184,3 +185,23 @@ _PRIMARIES = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 def is_primary(node: cst.BaseExpression) -> bool:
     """Whether an expression is a primary by its own form, whatever parentheses stand around it."""
     return isinstance(node, _PRIMARIES)
+
+
+# ---------------------------------------------------------------------- what is called
+@overload
+def call_of(node: cst.CSTNode, context: FileContext) -> cst.Call | None: ...
+@overload
+def call_of(node: ast.AST, context: FileContext) -> ast.Call | None: ...
+def call_of(node: cst.CSTNode | ast.AST, context: FileContext) -> cst.Call | ast.Call | None:
+    """Return the call whose function a node is; None where it is not called."""
+    above = context.parent(node)
+    return above if isinstance(above, cst.Call | ast.Call) and above.func is node else None
+
+
+def method_call(node: cst.CSTNode, context: FileContext) -> tuple[cst.Call, str] | None:
+    """Return the call and the name of the method that is called on an expression; None where none is."""
+    match context.parent(node):
+        case cst.Attribute(value=owner, attr=cst.Name(value=word)) as method if owner is node:
+            call = call_of(method, context)
+            return (call, word) if call is not None else None
+    return None

@@ -31,11 +31,6 @@ def whole(made: AstIndex) -> Region:
     return Region(0, len(made.source.utf8), tuple(made.tree.body))
 
 
-def nowhere() -> Region:
-    """Return a region without a statement: for questions about a file of which nothing is to be reported."""
-    return Region(0, 0, ())
-
-
 def candidate_regions(
     made: AstIndex,
     words: frozenset[str],

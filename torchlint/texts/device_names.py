@@ -7,7 +7,6 @@ import re
 
 _OTHERS = ("mps", "xpu", "xla", "npu", "hpu", "privateuseone", "ipu", "vulkan", "mtia", "mlu", "musa")
 
-_DEVICE_WORD = re.compile(r"(^|_)(dev|device|devices|gpu|gpus|cuda|gpu_ids?|rank)\d*$", re.IGNORECASE)
 _SPEAKING = (b"cuda", b".to(", b"device", b"gpu", b"accelerat", b"lightning", b"mps", b"xpu")
 _SPEAKING_CLEARLY = re.compile(
     rb"cuda|device|gpu|accelerat|lightning|\b(?:mps|xpu)\b"
@@ -40,11 +39,6 @@ def names_other_accelerators(text: bytes) -> bool:
 def is_settings(word: str) -> bool:
     """Whether a name is one of a record of settings, whose fields are numbers and texts."""
     return _SETTINGS.search(word) is not None
-
-
-def seems_device(node: ast.AST | None) -> bool:
-    """Whether an expression's name says that it is a device."""
-    return bool(_DEVICE_WORD.search(last_word_of_name(node)))
 
 
 def last_word_of_name(node: ast.AST | None) -> str:

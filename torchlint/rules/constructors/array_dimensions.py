@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
-from torchlint.rules.local_bindings import values_of
 
 DIMENSIONAL = frozenset(
     f"numpy.{word}"
@@ -15,8 +14,6 @@ DIMENSIONAL = frozenset(
     ).split()
 )
 """Functions that give an array which has dimensions, or raise, whatever they are given."""
-FOLLOWING = frozenset(f"numpy.{word}" for word in "linspace repeat cumsum cumprod argsort delete insert".split())
-"""Functions that do so where they are given no tensor."""
 _SHAPED = frozenset(f"numpy.{word}" for word in "zeros ones empty full".split())
 _CONVERTING = frozenset(f"numpy.{word}" for word in "array asarray ascontiguousarray".split())
 _DRAWN = frozenset({"numpy.random.rand", "numpy.random.randn"})
@@ -27,8 +24,8 @@ _REDUCTIONS = frozenset("sum prod max min mean argmax argmin count_nonzero std v
 def has_dimensions(node: ast.AST | None, context: FileContext) -> bool:
     """Whether a call, or those of a name, make an array that has a dimension; False where they do not tell."""
     if isinstance(node, ast.Name):
-        values = values_of(node, context)
-        return bool(values) and all(isinstance(e, ast.Call) and has_dimensions(e, context) for e in values)
+        made = context.definition(node)
+        return isinstance(made, ast.Call) and has_dimensions(made, context)
     if not isinstance(node, ast.Call) or any(each.arg in ("out", None) for each in node.keywords):
         return False
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":

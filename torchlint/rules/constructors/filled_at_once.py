@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import FileContext
-from torchlint.rules.method_calls import method_call
+from torchlint.rules.repairs import method_call
 
 _WORDS: Final[dict[float, str]] = {0: "zeros", 1: "ones"}
 

@@ -12,8 +12,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.rules.api import FUNCTIONS, FileContext, Kind
-from torchlint.rules.local_bindings import values_of
+from torchlint.rules.api import FUNCTIONS, FileContext, Kind, positional_parameters
 from torchlint.rules.repairs import Spelled, torch_name
 
 DTYPES: Final = {
@@ -92,8 +91,8 @@ def chosen_device(node: cst.BaseExpression, context: FileContext) -> str:
     name = context.python(node)
     if not isinstance(name, ast.Name):
         return ""
-    match values_of(name, context):
-        case [ast.IfExp(test=ast.Name() as flag, body=body, orelse=other)]:
+    match context.definition(name):
+        case ast.IfExp(test=ast.Name() as flag, body=body, orelse=other):
             types = [tensor_type(context.names(each)) for each in (body, other)]
         case _:
             return ""
@@ -114,13 +113,16 @@ def _is_hidden(word: str, at: ast.AST, context: FileContext) -> bool:
 
 
 def kept_below(node: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
-    """Decide whether an attribute of an object is the same in classes below: nobody looks for these."""
+    """Decide whether an attribute of `self` is the same in classes below: nobody looks for these."""
     match node:
         case cst.Call(func=cst.Attribute() as method):
             yield from kept_below(method, context)
-        case cst.Attribute(value=owner):
-            found = context.python(owner)
-            if isinstance(found, ast.expr) and context.value_of_self(found) is not None:
+        case cst.Attribute(value=cst.Name(value=word) as owner):
+            place = context.python(owner)
+            function = context.function_around(place) if place is not None else None
+            if function is None or not isinstance(context.parent(function), ast.ClassDef):
+                return
+            if word in {each.arg for each in positional_parameters(function)[:1]}:
                 doubt = f"a class below may have another `{node.attr.value}`"
                 yield AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
 

@@ -101,7 +101,7 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, given
 from torchlint.rules.constructors.legacy_types import name_node, type_of
-from torchlint.rules.method_calls import call_of, method_call
+from torchlint.rules.repairs import call_of, method_call
 from torchlint.rules.wording import brief, first_line
 
 _ZEROS: Final = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}

@@ -14,8 +14,8 @@ from torchlint.rules.api import SETTINGS, TENSOR_MAKERS, TORCH_FUNCTIONS, FileCo
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
 from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asks
-from torchlint.rules.method_calls import method_call
 from torchlint.rules.obligations import is_tensor
+from torchlint.rules.repairs import method_call
 from torchlint.rules.wording import brief, tensor_step
 
 _TENSOR_CLASSES = frozenset({"torch.nn.Parameter", "torch.Tensor", "torch.autograd.Variable"})

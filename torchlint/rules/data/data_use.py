@@ -14,7 +14,7 @@ from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
 from torchlint.rules.data.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.data.tensor_uses import asks
-from torchlint.rules.method_calls import call_of, method_call
+from torchlint.rules.repairs import call_of, method_call
 
 VIEWS = frozenset(
     "view view_as t transpose narrow select squeeze unsqueeze permute diagonal expand expand_as swapaxes swapdims "

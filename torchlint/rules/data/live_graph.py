@@ -17,7 +17,6 @@ from torchlint.rules.api import (
     remembered,
     root_of_place,
 )
-from torchlint.rules.local_bindings import values_of
 
 _NO_OPERATION = frozenset({"detach", "Variable", "requires_grad_", "next", "getattr"})
 """What gives a leaf, or a tensor without its graph."""
@@ -71,11 +70,10 @@ def _is_computed(node: ast.expr, context: FileContext) -> bool:
     value = context.value(node)
     if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
         return False
-    values = values_of(node, context) if isinstance(node, ast.Name) else [node]
-    return bool(values) and all(_is_operation(each, context) for each in values)
+    return _is_operation(context.definition(node) if isinstance(node, ast.Name) else node, context)
 
 
-def _is_operation(node: ast.expr, context: FileContext) -> bool:
+def _is_operation(node: ast.AST | None, context: FileContext) -> bool:
     """Whether an expression computes a tensor: it is no leaf and no view of one, nor detached."""
     match node:
         case ast.BinOp():

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from torchlint.rules.api import TENSOR_METHODS, FileContext, remembered
-from torchlint.rules.method_calls import call_of
+from torchlint.rules.repairs import call_of
 
 ALIKE = frozenset(
     "abs_ absolute_ acos_ acosh_ add_ addcdiv_ addcmul_ addmm_ addr_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_ "

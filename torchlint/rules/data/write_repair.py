@@ -33,9 +33,8 @@ from torchlint.rules.data.data_use import (
 from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
-from torchlint.rules.method_calls import call_of, method_call
 from torchlint.rules.obligations import is_tensor
-from torchlint.rules.repairs import in_fstring
+from torchlint.rules.repairs import call_of, in_fstring, method_call
 from torchlint.rules.wording import brief
 
 _RECKONED_WITH = Kind.TENSOR | Kind.INTEGER | Kind.SCALAR

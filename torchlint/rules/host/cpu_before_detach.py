@@ -63,7 +63,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers, one_line
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
-from torchlint.rules.method_calls import method_call
+from torchlint.rules.repairs import method_call
 from torchlint.rules.wording import tensor_step
 
 

@@ -69,16 +69,15 @@ class Double(Function):
 
 Safe where no other file takes the name from this module. A name counts as used where it appears as a name anywhere in
 the file, in a type comment, in a doctest, or in a string that is no docstring. No fix where a comment would be lost,
-others share the line or a block would be empty, where a comment says that the import is there for others (`# noqa:
-F401`, `# pylint: disable=unused-import`), or where another file of the project imports the name from here, and would
-fail without it.
+others share the line or a block would be empty.
 
 Unsafe, with the reason in the fix's title, where another Python file or notebook of the project imports all names from
 the module, also by way of a third one, or asks it for the name as an attribute, and where the file has an `__all__`.
 All files below the project's root are looked at, whichever are checked.
 
 Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*`, under `try`, and for `import Variable as Variable`, which says "re-exported".
+`*`, under `try`, for `import Variable as Variable`, which says "re-exported", where a comment keeps the import
+(`# noqa: F401`, `# pylint: disable=unused-import`), and where another file of the project imports the name from here.
 
 ## References
 
@@ -115,24 +114,22 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
         bound = alias.evaluated_alias or "Variable"
         if alias.evaluated_name != "Variable" or _is_for_others(alias, node, context) or _is_used(bound, context):
             continue
-        why = f"no line of this file uses `{bound}`"
-        wanted = _said_in_comment(node, context) or context.other_texts.imports_from_here(bound)
-        if wanted:
-            message = f"`{bound}` is imported for other files alone: tensors need no wrapper since torch 0.4"
-            yield Draft(alias.name, message, Confidence.CERTAIN, (why, wanted))
+        if context.other_texts.imports_from_here(bound):
             continue
         is_only = len(node.names) == 1
         edit = without_statement(node, context) if is_only else without_member(alias, node.names, context)
         doubt = "`__all__` may name it" if "__all__" in context.names_by_word() else context.other_texts.takes(bound)
         fix = Fix("Remove the import of `Variable`", (edit,), (NAME_NOT_TAKEN.decided(doubt, bound),)) if edit else None
         message = f"`{bound}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
-        yield Draft(alias.name, message, Confidence.CERTAIN, (why,), fix)
+        yield Draft(alias.name, message, Confidence.CERTAIN, (f"no line of this file uses `{bound}`",), fix)
 
 
 def _is_for_others(alias: cst.ImportAlias, node: cst.ImportFrom, context: FileContext) -> bool:
     if alias.evaluated_alias == "Variable" or PurePath(context.source.path).name == "__init__.py":
         return True
     if any(isinstance(each, cst.Try | cst.TryStar) for each in context.ancestors(node)):
+        return True
+    if _is_kept_by_comment(node, context):
         return True
     takes_all = any(each.names[0].name == "*" for each in context.nodes(ast.ImportFrom))
     return takes_all or all(map(_only_imports, context.tree.body))
@@ -149,12 +146,11 @@ def _only_imports(statement: ast.stmt) -> bool:
     return False
 
 
-def _said_in_comment(node: cst.ImportFrom, context: FileContext) -> str | None:
+def _is_kept_by_comment(node: cst.ImportFrom, context: FileContext) -> bool:
     """``# noqa: F401`` beside an import, or above all, says that it is there for others."""
     first, last = (context.source.position(at)[0] for at in context.span(node))
     is_kept = any(_KEPT.search(context.source.line(at)) for at in range(first, last + 1))
-    is_kept = is_kept or _ALL_KEPT.search(context.source.text) is not None
-    return "a comment says that it is there for others" if is_kept else None
+    return is_kept or _ALL_KEPT.search(context.source.text) is not None
 
 
 def _is_used(name: str, context: FileContext) -> bool:

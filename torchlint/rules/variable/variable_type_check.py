@@ -87,9 +87,8 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import not_traced
-from torchlint.rules.repairs import torch_name, without_member
+from torchlint.rules.repairs import call_of, torch_name, without_member
 from torchlint.rules.variable.variable_calls import last_name, names_variable
 from torchlint.rules.wording import brief_or, import_step
 
@@ -141,7 +140,7 @@ def _role(node: cst.BaseExpression, context: FileContext) -> cst.Annotation | cs
                 is_type = second is below and not is_member
                 return above if is_type and context.names(asking) == {"builtins.isinstance"} else None
             case cst.Subscript() if above.value is not below:
-                is_member |= not _is_union(above)
+                is_member = True
             case cst.BinaryOperation(operator=cst.BitOr() | cst.Add()):
                 pass
             case cst.Element() | cst.Tuple() | cst.SubscriptElement() | cst.Index() | cst.Arg():
@@ -164,22 +163,15 @@ def _replacement(node: cst.Name | cst.Attribute, context: FileContext) -> Fix | 
 
 def _without_duplicate(node: cst.BaseExpression, context: FileContext) -> Edit | None:
     """``isinstance(x, (Variable, torch.Tensor))`` and ``Union[Variable, torch.Tensor]`` lose one name."""
-    above: list[cst.CSTNode] = list(context.ancestors(node))
-    match above:
+    match list(context.ancestors(node)):
         case [cst.Element() as own, cst.Tuple(elements=members), cst.Arg(), *_]:
             pass
-        case [cst.Index(), cst.SubscriptElement() as own, cst.Subscript(slice=members) as whole, *_] if _is_union(
-            whole
-        ):
+        case [_, cst.SubscriptElement() as own, cst.Subscript(value=cst.Name(value="Union"), slice=members), *_]:
             pass
         case _:
             return None
     is_named = any(context.code(each) == "torch.Tensor" for each in members)
     return without_member(own, members, context) if is_named else None
-
-
-def _is_union(node: cst.Subscript) -> bool:
-    return isinstance(node.value, cst.Name | cst.Attribute) and last_name(node.value).value == "Union"
 
 
 def _meant(node: cst.Comparison, asked: cst.Arg, operator: cst.BaseCompOp, context: FileContext) -> Fix | None:

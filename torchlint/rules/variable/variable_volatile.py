@@ -93,6 +93,7 @@ from torchlint.rules.variable.variable_calls import variable_call
 from torchlint.rules.wording import brief_or, import_step, tensor_step
 
 _TRAINS = frozenset({"backward", "step", "zero_grad"})
+_ADVICE = "drop it, and evaluate under `torch.no_grad()`"
 _ASKED = "`volatile` asked for an evaluation without a graph"
 
 
@@ -101,40 +102,29 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     wrapper = variable_call(node, context)
     if wrapper is None or (volatile := wrapper.volatile) is None:
         return
-    calls, advice = _methods_called(node, context), "drop it"
-    meant = AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True)
+    calls, is_asked = _methods_called(node, context), is_literal(volatile, "True")
     if is_literal(volatile, "False") or context.mode(node) == Mode.OFF:
-        meant = AUTHOR_MEANT_THIS.proven("the flag says no, or grad mode is off already")
-    elif calls & _TRAINS:
-        meant = AUTHOR_MEANT_THIS.proven("the code trains")
-        advice = "drop it, and put evaluation under `torch.no_grad()`"
-    elif is_literal(volatile, "True"):
-        advice = "drop it, and put the forward pass under `torch.no_grad()`"
+        meant, advice = AUTHOR_MEANT_THIS.proven("the flag says no, or grad mode is off already"), "drop it"
     else:
-        advice = "drop it, and put the forward pass under `torch.set_grad_enabled(...)`"
+        meant, advice = AUTHOR_MEANT_THIS.open(doubt=_ASKED, is_likely=True), _ADVICE
+    if calls & _TRAINS:
+        meant = AUTHOR_MEANT_THIS.proven("the code trains")
     dropped = without(volatile, node, context) if does_nothing(volatile.value) else None
     fix = Fix("Drop `volatile`", (dropped,), (meant,)) if dropped is not None else None
     has_forward_pass = "eval" in calls or isinstance(context.parent(node), cst.Arg)
-    if dropped is not None and not meant.is_proven and is_literal(volatile, "True") and has_forward_pass:
-        decoration = _decoration(node, context)
-        if decoration is not None:
-            advice = "drop it, and put this function under `torch.no_grad()`"
-            title = "Drop `volatile` and evaluate under `torch.no_grad()`"
-            fix = Fix(title, (dropped, *decoration), (NO_GRAPH_NEEDED.open(),))
+    decoration = _decoration(node, context) if is_asked and has_forward_pass and not meant.is_proven else None
+    if dropped is not None and decoration is not None:
+        title = "Drop `volatile` and evaluate under `torch.no_grad()`"
+        fix = Fix(title, (dropped, *decoration), (NO_GRAPH_NEEDED.open(),))
     message = f"`{brief_or('volatile', volatile, context)}` is ignored since torch 0.4: {advice}"
     yield Draft(wrapper.word, message, Confidence.CERTAIN, (import_step(node.func, context),), fix)
 
 
 def check_attribute(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     """Report the attribute ``volatile`` of a tensor."""
-    if node.attr.value != "volatile" or not context.value(node.value).is_tensor:
-        return
-    code = brief_or("volatile", node, context)
-    if isinstance(context.parent(node), cst.AssignTarget):
-        message = f"assigning `{code}` does nothing since torch 0.4: put the forward pass under `torch.no_grad()`"
-    else:
-        message = f"`{code}` is always `False` since torch 0.4: ask `requires_grad` or `torch.is_grad_enabled()`"
-    yield Draft(node.attr, message, Confidence.CERTAIN, (tensor_step(node.value, context),))
+    if node.attr.value == "volatile" and context.value(node.value).is_tensor:
+        message = f"`{brief_or('volatile', node, context)}` means nothing since torch 0.4: use `torch.no_grad()`"
+        yield Draft(node.attr, message, Confidence.CERTAIN, (tensor_step(node.value, context),))
 
 
 def _methods_called(call: cst.Call, context: FileContext) -> set[str]:

@@ -107,12 +107,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED, Decision
+from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import TENSOR_MAKERS, Draft, Dtype, FileContext, Kind, Rule, Triggers, any_element
-from torchlint.rules.constructors.legacy_types import kept_below
+from torchlint.rules.constructors.legacy_types import kept_below, tensor_type
 from torchlint.rules.data.data_use import is_detached_behind, is_detaching
-from torchlint.rules.method_calls import call_of
 from torchlint.rules.obligations import (
     detach_not_traced,
     error_not_expected,
@@ -120,11 +119,12 @@ from torchlint.rules.obligations import (
     is_tensor_if_taken,
     of_no_subclass,
 )
-from torchlint.rules.repairs import does_nothing, is_literal
-from torchlint.rules.variable.unwrapping import unwrap
-from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, variable_call
+from torchlint.rules.repairs import is_literal
+from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, unwrap, variable_call
 from torchlint.rules.wording import brief, brief_or, import_step
 
+_MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
+"""What gives a new tensor without a graph, whatever it is given."""
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
 
@@ -149,20 +149,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
     """Say what a call means today, and write that; nothing is detached twice."""
     flag = None if is_literal(wrapper.requires_grad, "False") else wrapper.requires_grad
-    short = brief_or("", data.value, context)
+    short, has_no_graph = brief_or("", data.value, context), is_detached(data.value, context)
     tensor = f"`{short}`" if short else "the tensor"
     title, behind = "Use the tensor without `Variable`", ""
     if is_detached_behind(wrapper.call, context, with_data=True):
         message = f"`{code}` is detached right behind: use {tensor} as it is"
-        if flag is not None and not (_is_bool(flag, context) and does_nothing(flag.value)):
+        if flag is not None and not is_literal(flag, "True"):
             return message, None
         flag, assumed = None, []
-    elif is_detaching(data.value, context):
-        message = f"`{code}` detaches what is detached already: use {tensor} as it is"
-        assumed = [_carries_no_gradient(data.value, context)]
-    elif _is_new_and_detached(data.value, context):
+    elif is_detaching(data.value, context) or (has_no_graph and _is_made_of_data(context.python(data.value), context)):
         message = f"`{code}` adds nothing to a tensor since torch 0.4: use {tensor} as it is"
-        assumed = [_carries_no_gradient(data.value, context)]
+        assumed = [NO_GRADIENT_CARRIED.decided(None if has_no_graph else "", brief(data.value, context))]
     else:
         message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
         title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
@@ -190,68 +187,44 @@ def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     return isinstance(known.const, bool) and not known.claimed
 
 
-def _carries_no_gradient(node: cst.BaseExpression, context: FileContext) -> Decision:
-    found = context.python(node)
-    proven = isinstance(found, ast.expr) and is_detached(found, context)
-    return NO_GRADIENT_CARRIED.decided(None if proven else "", brief(node, context))
-
-
 # ---------------------------------------------------------------------- what is new, and has no graph
-# No query tells yet whether a tensor object is new: most wrappers are put round what is made on the spot, and a
-# `.detach()` behind each of those would be noise.
-_KNOWN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-"""What others may know as well; of calls those of the project, which may keep what they give."""
-_MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
-"""What gives a new tensor without a graph, whatever it is given."""
+def _is_made_of_data(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether an expression holds no tensor, or one that torch makes on the spot, of nothing that others may hold.
 
-
-def _is_new_and_detached(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether torch makes a tensor on the spot that does not require grad, of nothing that may have a graph by now."""
-    found = context.python(node)
-    if not isinstance(found, ast.expr) or not is_detached(found, context):
-        return False
-    parts = [each for each in context.within(found) if isinstance(each, _KNOWN) and not _is_of_torch(each, context)]
-    return not any(_may_come_out(each, found, context) for each in parts)
-
-
-def _is_of_torch(node: ast.expr, context: FileContext) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    names = context.names(node.func)
-    is_method = isinstance(node.func, ast.Attribute) and context.value(node.func.value).is_tensor
-    return is_method or (bool(names) and all(each.startswith("torch.") for each in names))
-
-
-def _may_come_out(part: ast.expr, whole: ast.expr, context: FileContext) -> bool:
-    """Whether an expression may give a tensor that others know, or what they may have written into it."""
-    at: ast.AST | None = part
-    while at is not None:
-        if isinstance(at, ast.expr) and (_makes_anew(at, context) or _holds_no_tensor(at, context)):
-            return False
-        if at is whole:
-            break
-        above = context.parent(at)
-        at = (call_of(above, context) if isinstance(above, ast.Attribute) else None) or above
-    return True
-
-
-def _holds_no_tensor(node: ast.expr, context: FileContext) -> bool:
+    No query tells yet whether a tensor object is new, and a `.detach()` behind most wrappers would be noise.
+    """
     known = context.value(node)
-    return known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR))
-
-
-def _makes_anew(call: ast.expr, context: FileContext) -> bool:
-    """Whether a call makes a tensor of values or sizes, whatever it is given: legacy types may take over a tensor."""
-    if not isinstance(call, ast.Call) or any(each.arg in (None, "out") for each in call.keywords):
-        return False
-    is_plain = len(call.args) > 1 and not any(isinstance(each, ast.Starred) for each in call.args)
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if word in _MAKERS or (word == "new" and is_plain):
+    if known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)):
         return True
+    match node:
+        case ast.Call(func=function, args=args, keywords=keywords) if all(e.arg not in (None, "out") for e in keywords):
+            if _makes_anew(node, context):
+                return True
+            operands, names = [*args, *(each.value for each in keywords)], context.names(function)
+            if isinstance(function, ast.Attribute) and context.value(function.value).is_tensor:
+                operands.append(function.value)
+            elif not names or not all(each.startswith("torch.") for each in names):
+                return False
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            operands = [left, right]
+        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
+            operands = [inner]
+        case ast.List(elts=operands) | ast.Tuple(elts=operands):
+            pass
+        case _:
+            return False
+    return all(_is_made_of_data(each, context) for each in operands)
+
+
+def _makes_anew(call: ast.Call, context: FileContext) -> bool:
+    """Whether a call makes a tensor of values or sizes, whatever it is given: legacy types may take over a tensor."""
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     names = context.names(call.func)
-    if names and all(each.endswith("Tensor") and each.rpartition(".")[0] in ("torch", "torch.cuda") for each in names):
-        return is_plain or not context.value(call).dtype & Dtype.FLOATING
-    return bool(names) and names <= _MAKERS
+    if word in _MAKERS or (names and names <= _MAKERS):
+        return True
+    is_starred = any(isinstance(each, ast.Starred) for each in call.args)
+    is_legacy = word == "new" or tensor_type(names) is not None
+    return is_legacy and not is_starred and (len(call.args) > 1 or not context.value(call).dtype & Dtype.FLOATING)
 
 
 RULE = Rule(
