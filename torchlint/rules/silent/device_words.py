@@ -6,6 +6,8 @@ from typing import Final
 
 from torchlint.rules.api import LEGACY_DTYPES
 
+BY_MODULE: Final = ("it comes where its module is, which may be moved",)
+"""The reason for a tensor of which no step is told."""
 WITHOUT_DEVICE: Final = frozenset({"Tensor", "from_numpy", *LEGACY_DTYPES})
 """Those of the factories that cannot be told a device."""
 DATA_FACTORIES: Final = frozenset({"tensor", "as_tensor", "asarray"}) | WITHOUT_DEVICE
