@@ -62,10 +62,9 @@ def shifted(x: torch.Tensor):
 
 ## Fix safety
 
-Offered where the other tensor has a name that is bound before the factory. Safe where that is a tensor beyond doubt,
-the factory stands in the very expression in which they meet, nothing in the project sets a default device, and nobody
-waits for the error. Unsafe where it may have no dimensions, as one in the shape of a loss has: such a tensor meets
-those of any device.
+Offered where the factory stands in the very expression in which they meet, and the other tensor has a name. Safe where
+that is a tensor beyond doubt, nothing in the project sets a default device, and nobody waits for the error. Unsafe
+where the new one may have no dimensions, as one in the shape of a loss has: such a tensor meets those of any device.
 
 ## References
 
@@ -82,7 +81,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
     Device,
@@ -98,7 +97,6 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
     leaf,
-    root_of_name,
 )
 from torchlint.rules.obligations import (
     default_device_unchanged,
@@ -107,6 +105,7 @@ from torchlint.rules.obligations import (
     is_tensor,
 )
 from torchlint.rules.silent.device_words import (
+    BY_MODULE,
     DATA_FACTORIES,
     FACTORIES,
     JOINING,
@@ -114,12 +113,9 @@ from torchlint.rules.silent.device_words import (
     MOVES,
     OF_TENSORS_ALONE,
     OPERATORS,
-    REDUCING,
     WITHOUT_DEVICE,
 )
 from torchlint.rules.wording import flow_step, in_a_line
-
-_BY_MODULE: Final = "it comes where its module is, which may be moved"
 
 
 def _is_of_host(value: FlowValue) -> bool:
@@ -140,14 +136,7 @@ _MEETING: Final = FlowSpecification(
     stops=(
         NodePattern(ops=frozenset({"either", "gamma", "phi"}), beside=_may_be_elsewhere),
         NodePattern(methods=MOVES, at=RECEIVES, gives=_may_be_elsewhere),
-        NodePattern(
-            functions=("torch.*",),
-            methods=JOINING | REDUCING,
-            words=JOINING | REDUCING,
-            value=_is_of_host,
-            gives=_may_have_no_dimension,
-        ),
-        NodePattern(ops=frozenset({"element", "index", "item"}), value=_is_of_host, gives=_may_have_no_dimension),
+        NodePattern(ops=frozenset("call element index item".split()), value=_is_of_host, gives=_may_have_no_dimension),
     ),
     sinks=(
         NodePattern(
@@ -182,13 +171,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     path, other, judged = found
-    assert judged.of_device is not None
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-        f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{in_a_line(other.node)}` may be "
-        f"elsewhere: {_remedy(node, path, word, context)}",
-        judged.of_device,
-        (*(judged.why or (_BY_MODULE,)), flow_step(path.sink, "is where they meet")),
+        f"`{word}` makes a tensor on the host and `{in_a_line(other.node)}` may be on an accelerator: "
+        f"{_remedy(node, path, word, context)}",
+        judged.confidence,
+        (*(judged.why or BY_MODULE), flow_step(path.sink, "is where they meet")),
         _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,
     )
 
@@ -199,8 +187,7 @@ def _factory(node: cst.Call, context: FileContext) -> str:
         return ""
     if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
         return ""
-    function = context.python(node.func)
-    names = context.qualified_names(function) if isinstance(function, ast.expr) else frozenset[str]()
+    names = context.names(node.func)
     return leaf(next(iter(names))) if names and names <= {f"torch.{each}" for each in FACTORIES} else ""
 
 
@@ -214,9 +201,7 @@ def _meetings(node: cst.Call, context: FileContext) -> Iterator[tuple[KnownPath,
             continue
         for other in path.beside if path.is_sure else ():
             judged = context.placed(other)
-            if judged is None or not judged.is_placed or judged.of_device in (None, Confidence.UNPROVEN):
-                continue
-            if judged.is_tensor or _must_be_tensor(other, path, context):
+            if judged is not None and (judged.is_tensor or _must_be_tensor(other, path, context)):
                 yield path, other, judged
 
 
@@ -228,14 +213,14 @@ def _is_asked_for_device(node: ast.AST, context: FileContext) -> bool:
 
 def _must_be_tensor(other: FlowPlace, path: KnownPath, context: FileContext) -> bool:
     """Whether what is met can be nothing but a tensor, or is a layer: it was moved, or only tensors are taken there."""
-    function = path.sink.node.func if isinstance(path.sink.node, ast.Call) else None
+    function = getattr(path.sink.node, "func", None)
     value, known = context.presumed_value(other.node), context.value(function)
     if value.must(Kind.MODULE):
         return other.node is function
     if not other.path and not value.device & Device.UNKNOWN and not value.may(Kind.INTEGER | Kind.SCALAR):
         return True
-    words = {leaf(each) for each in (*known.names, *known.instance)}
-    return not (OF_TENSORS_ALONE | LAYERS).isdisjoint({*words, getattr(function, "attr", "")})
+    words = {getattr(function, "attr", ""), *map(leaf, (*known.names, *known.instance))}
+    return not (OF_TENSORS_ALONE | LAYERS).isdisjoint(words)
 
 
 def _keeper(node: cst.Call, context: FileContext) -> str:
@@ -260,22 +245,22 @@ def _is_moved(word: str, context: FileContext) -> bool:
 def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) -> str:
     kept = _keeper(node, context)
     if kept and path.sink.row != context.row(node):
-        return f"register `{kept}` as a buffer, or move it where it is used"
-    return "move it there" if word in WITHOUT_DEVICE else "give it a `device=`"
+        return f"register `{kept}` as a buffer"
+    return "move it there" if word in WITHOUT_DEVICE else "give it `device=`"
 
 
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
-    place, met = context.python(node), other.node
+    met = other.node
     names = (each for kind in (cst.Name, cst.Attribute) for each in context.concrete_nodes(kind))
     tensor = next((each for each in names if context.python(each) is met), None)
-    if tensor is None or not isinstance(place, ast.expr) or not isinstance(met, ast.expr) or not node.args:
+    if tensor is None or not node.args:
         return None
     if (
         "#" in context.code(node)
         or not context.value(met).may(Kind.TENSOR)
-        or not _is_bound_before(met, place, context)
+        or not all(_goes_straight(each, path.sink.node, context) for each in (node, tensor))
     ):
         return None
     comma = node.args[-1].comma
@@ -286,16 +271,14 @@ def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext
         error_not_expected(node, context),
         is_tensor(tensor, context),
     ]
-    if not _goes_straight(node, path.sink.node, context):
-        decided.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
-    elif not context.value(node).has_dimensions:
+    if not context.value(node).has_dimensions:
         doubt = "without dimensions it meets tensors of any device"
         decided.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
     return Fix(f"Make it where `{code}` is", (Edit(at, at, f", device={code}.device"),), tuple(decided))
 
 
-def _goes_straight(node: cst.Call, sink: ast.AST, context: FileContext) -> bool:
-    """Whether a call stands in the expression of a meeting, at most with methods of its result in between."""
+def _goes_straight(node: cst.BaseExpression, sink: ast.AST, context: FileContext) -> bool:
+    """Whether something stands in the expression of a meeting, at most with methods of its result in between."""
     below: cst.CSTNode = node
     for above in context.ancestors(node):
         if context.python(above) is sink:
@@ -305,14 +288,6 @@ def _goes_straight(node: cst.Call, sink: ast.AST, context: FileContext) -> bool:
             return False
         below = above
     return False
-
-
-def _is_bound_before(tensor: ast.expr, place: ast.expr, context: FileContext) -> bool:
-    """Whether a name, or what an attribute is of, stands for the same at an earlier place of the function."""
-    root = root_of_name(tensor)
-    is_here = isinstance(root, ast.Name) and context.function_around(root) is context.function_around(place)
-    bound = context.reaching(root) if is_here and isinstance(root, ast.Name) else []
-    return bool(bound) and all(each.lineno < place.lineno for each in bound)
 
 
 RULE = Rule(
