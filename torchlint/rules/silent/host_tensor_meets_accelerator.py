@@ -80,7 +80,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR, Decision
 from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
@@ -102,7 +102,7 @@ from torchlint.rules.obligations import (
     default_device_unchanged,
     defaults,
     error_not_expected,
-    is_tensor,
+    is_proven,
 )
 from torchlint.rules.silent.device_words import (
     BY_MODULE,
@@ -116,6 +116,8 @@ from torchlint.rules.silent.device_words import (
     WITHOUT_DEVICE,
 )
 from torchlint.rules.wording import flow_step, in_a_line
+
+_NAMES: Final = frozenset(f"torch.{each}" for each in FACTORIES)
 
 
 def _is_of_host(value: FlowValue) -> bool:
@@ -159,44 +161,36 @@ _MEETING: Final = FlowSpecification(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
-    word = _factory(node, context)
-    if not word or defaults(context).device or defaults(context).tensor_type:
+    names = context.names(node.func) if context.spells(node.func, *FACTORIES) else frozenset[str]()
+    if not names or not names <= _NAMES or defaults(context).device or defaults(context).tensor_type:
+        return
+    if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
         return
     value = context.value(node)
     if not value.is_tensor or value.rank == 0 or value.device != Device.HOST:
         return
+    word, kept = leaf(next(iter(names))), _keeper(node, context)
     if word in DATA_FACTORIES and not value.has_dimensions:
         return  # of a number it makes a tensor without dimensions
     found = next(_meetings(node, context), None)
-    if found is None:
+    if found is None or (kept and _is_moved(kept, context)):
         return
     path, other, judged = found
+    remedy = "move it there" if word in WITHOUT_DEVICE else "give it `device=`"
+    if kept and path.sink.row != context.row(node):
+        remedy = f"register `{kept}` as a buffer"
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-        f"`{word}` makes a tensor on the host and `{in_a_line(other.node)}` may be on an accelerator: "
-        f"{_remedy(node, path, word, context)}",
+        f"`{word}` makes a tensor on the host and `{in_a_line(other.node)}` may be on an accelerator: {remedy}",
         judged.confidence,
         (*(judged.why or BY_MODULE), flow_step(path.sink, "is where they meet")),
         _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,
     )
 
 
-def _factory(node: cst.Call, context: FileContext) -> str:
-    """Return the word of a factory that makes a tensor where no device is said; nothing for other calls."""
-    if not context.spells(node.func, *FACTORIES):
-        return ""
-    if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
-        return ""
-    names = context.names(node.func)
-    return leaf(next(iter(names))) if names and names <= {f"torch.{each}" for each in FACTORIES} else ""
-
-
 def _meetings(node: cst.Call, context: FileContext) -> Iterator[tuple[KnownPath, FlowPlace, JudgedConversion]]:
     """Yield where the tensor meets one of which something says that it may be elsewhere."""
-    paths = context.paths_from(_MEETING, node)
-    if paths and _is_moved(_keeper(node, context), context):
-        return
-    for path in paths:
+    for path in context.paths_from(_MEETING, node):
         if _is_asked_for_device(path.sink.node, context):
             continue
         for other in path.beside if path.is_sure else ():
@@ -233,8 +227,6 @@ def _keeper(node: cst.Call, context: FileContext) -> str:
 
 def _is_moved(word: str, context: FileContext) -> bool:
     """Whether a class moves its plain attributes, or somebody else sets one: ``net.table = net.table.cuda()``."""
-    if not word:
-        return False
     if any(map(context.is_defined, ("_apply", "to", "cuda"))):
         return True
     set_here = (each for each in context.attributes_by_word().get(word, ()) if isinstance(each.ctx, ast.Store))
@@ -242,34 +234,22 @@ def _is_moved(word: str, context: FileContext) -> bool:
     return bool(elsewhere) or any(ast.unparse(each.value) != "self" for each in set_here)
 
 
-def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) -> str:
-    kept = _keeper(node, context)
-    if kept and path.sink.row != context.row(node):
-        return f"register `{kept}` as a buffer"
-    return "move it there" if word in WITHOUT_DEVICE else "give it `device=`"
-
-
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
     """Make the new tensor where the other one is, if that has a name by then."""
-    met = other.node
-    names = (each for kind in (cst.Name, cst.Attribute) for each in context.concrete_nodes(kind))
-    tensor = next((each for each in names if context.python(each) is met), None)
-    if tensor is None or not node.args:
+    place, met = context.python(node), other.node
+    if not isinstance(met, ast.Name | ast.Attribute) or not node.args or "#" in context.code(node):
         return None
-    if (
-        "#" in context.code(node)
-        or not context.value(met).may(Kind.TENSOR)
-        or not all(_goes_straight(each, path.sink.node, context) for each in (node, tensor))
-    ):
+    is_straight = all(_goes_straight(each, path.sink.node, context) for each in (place, met))
+    if not is_straight or not context.value(met).may(Kind.TENSOR):
         return None
     comma = node.args[-1].comma
     at = context.span(node.args[-1].value if isinstance(comma, cst.Comma) else node.args[-1])[1]
-    code = context.code(tensor)
+    code = ast.unparse(met)
     decided: list[Decision] = [
         default_device_unchanged(context),
         error_not_expected(node, context),
-        is_tensor(tensor, context),
+        IS_TENSOR.decided(None if is_proven(met, context) else context.value(met).claimed, code),
     ]
     if not context.value(node).has_dimensions:
         doubt = "without dimensions it meets tensors of any device"
@@ -277,14 +257,14 @@ def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext
     return Fix(f"Make it where `{code}` is", (Edit(at, at, f", device={code}.device"),), tuple(decided))
 
 
-def _goes_straight(node: cst.BaseExpression, sink: ast.AST, context: FileContext) -> bool:
+def _goes_straight(node: ast.AST | None, sink: ast.AST, context: FileContext) -> bool:
     """Whether something stands in the expression of a meeting, at most with methods of its result in between."""
-    below: cst.CSTNode = node
-    for above in context.ancestors(node):
-        if context.python(above) is sink:
+    below = node
+    for above in context.ancestors(node) if node is not None else ():
+        if above is sink:
             return True
-        is_method = isinstance(above, cst.Attribute) or (isinstance(above, cst.Call) and above.func is below)
-        if not is_method and not isinstance(above, cst.Arg | cst.Element | cst.List | cst.Tuple):
+        is_method = isinstance(above, ast.Attribute) or (isinstance(above, ast.Call) and above.func is below)
+        if not is_method and not isinstance(above, ast.keyword | ast.List | ast.Tuple):
             return False
         below = above
     return False

@@ -104,7 +104,7 @@ from torchlint.rules.api import (
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import is_primary
 from torchlint.rules.silent.device_words import BY_MODULE
-from torchlint.rules.wording import brief
+from torchlint.rules.wording import brief, in_a_line
 
 _CASTS: Final = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
@@ -141,11 +141,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         judged = _judged(tensor, call, context)
         if judged is None:
             continue
-        code = " ".join(ast.unparse(tensor).split())
         yield Draft(
             node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-            f"the loop waits for the accelerator at each element of `{code if len(code) <= 40 else '...'}`: "
-            "call `.tolist()` once",
+            f"the loop waits for the accelerator at each element of `{in_a_line(tensor)}`: call `.tolist()` once",
             judged.confidence if judged.is_tensor else min(judged.confidence, Confidence.POSSIBLE),
             judged.why or BY_MODULE,
             _fix(node, tensor, context),
@@ -169,36 +167,24 @@ def _read(call: ast.Call, context: FileContext) -> Iterator[ast.expr]:
             sinks = {each.sink.node for each in context.paths_from(_READING, tensor)}
             read = (each for each in context.inside(loop, ast.Call) if each in sinks and bound & _names(each, context))
             first = min(read, key=lambda each: context.span(each)[0], default=None)
-            if first is call and not _happens_once(call, loop, context):
+            if first is call:
                 yield tensor
 
 
 def _loops_around(call: ast.Call, context: FileContext) -> Iterator[Any]:
-    """Yield the loops and comprehensions that run a call again and again, innermost first."""
+    """Yield the loops that run a call again and again, innermost first; none where it is the last to happen."""
     below: ast.AST = call
     for above in context.ancestors(call):
+        if isinstance(above, (ast.Raise, ast.Assert, *SCOPES)) or leaves(block_with(below, above)):
+            return
         is_comprehension = any(each is not below for each in getattr(above, "generators", ()))
         if is_comprehension or (isinstance(above, ast.For | ast.While) and below in above.body):
             yield above
-        if isinstance(above, SCOPES):
-            return
         below = above
 
 
 def _names(node: ast.AST, context: FileContext) -> set[str]:
     return {each.id for each in context.within(node) if isinstance(each, ast.Name)}
-
-
-def _happens_once(call: ast.Call, loop: ast.AST, context: FileContext) -> bool:
-    """Whether the loop is left behind the reading, or an error is told with it."""
-    below: ast.AST = call
-    for above in context.ancestors(call):
-        if isinstance(above, ast.Raise | ast.Assert) or leaves(block_with(below, above)):
-            return True
-        if above is loop:
-            break
-        below = above
-    return False
 
 
 def _judged(tensor: ast.expr, call: ast.Call, context: FileContext) -> JudgedConversion | None:
