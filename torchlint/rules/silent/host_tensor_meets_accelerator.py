@@ -98,12 +98,7 @@ from torchlint.rules.api import (
     Triggers,
     leaf,
 )
-from torchlint.rules.obligations import (
-    default_device_unchanged,
-    defaults,
-    error_not_expected,
-    is_proven,
-)
+from torchlint.rules.obligations import default_device_unchanged, defaults, error_not_expected, is_proven
 from torchlint.rules.silent.device_words import (
     BY_MODULE,
     DATA_FACTORIES,
@@ -236,7 +231,7 @@ def _is_moved(word: str, context: FileContext) -> bool:
 
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
-    """Make the new tensor where the other one is, if that has a name by then."""
+    """Make the new tensor where the other one is, if that has a name in the same expression."""
     place, met = context.python(node), other.node
     if not isinstance(met, ast.Name | ast.Attribute) or not node.args or "#" in context.code(node):
         return None
