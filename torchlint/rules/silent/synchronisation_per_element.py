@@ -92,7 +92,6 @@ from torchlint.rules.api import (
     Dtype,
     FileContext,
     FlowSpecification,
-    JudgedConversion,
     Kind,
     NodePattern,
     Rule,
@@ -138,8 +137,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         case _:
             return
     for tensor in tensors:
-        judged = _judged(tensor, call, context)
-        if judged is None:
+        judged = context.placed(tensor)
+        if judged is None or not (judged.is_tensor or _may_be_tensor(tensor, call, context)):
             continue
         yield Draft(
             node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
@@ -187,13 +186,12 @@ def _names(node: ast.AST, context: FileContext) -> set[str]:
     return {each.id for each in context.within(node) if isinstance(each, ast.Name)}
 
 
-def _judged(tensor: ast.expr, call: ast.Call, context: FileContext) -> JudgedConversion | None:
-    """Judge where a tensor may be; None for what may be a list, as of losses, and where nothing says it."""
-    judged, value = context.placed(tensor), context.presumed_value(tensor)
+def _may_be_tensor(node: ast.expr, call: ast.Call, context: FileContext) -> bool:
+    """Whether what is read by members may be one tensor: a list, as of losses, has tensors for members."""
+    value = context.presumed_value(node)
     is_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
-    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(tensor).lower())
-    may_be_tensor = value.may(Kind.TENSOR) and not may_be_list
-    return judged if judged is not None and (judged.is_tensor or may_be_tensor) else None
+    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(node).lower())
+    return value.may(Kind.TENSOR) and not may_be_list
 
 
 # ---------------------------------------------------------------------- the repair
