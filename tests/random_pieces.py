@@ -333,8 +333,8 @@ USES: tuple[Use, ...] = (
                      "R = isinstance(V, (Variable, nn.Parameter))"),
     *_uses("TNS403", "R = type(V) is Variable\nR = type(V) == Variable\nR = issubclass(type(V), "
                      "Variable)", known=False),
-    *_uses("TNS504", "R = [each.item() for each in V.to(device).flatten()]\nR = list(map(float, V.float().cuda())) "
-                     "if torch.cuda.is_available() else []", known=False),
+    *_uses("TNS504", "R = [each.item() for each in V.to(device).flatten()]\nR = [float(each) for each in "
+                     "V.float().cuda()] if torch.cuda.is_available() else []", known=False),
     *_uses("TNS505", "R = torch.relu(V.to(device)) + torch.ones(3)\nR = torch.cat([V.to(device), torch.zeros(1, 3)])",
            known=False),
 )  # fmt: skip

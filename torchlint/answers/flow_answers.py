@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from torchlint.facts.flow import YES
 from torchlint.facts.known_paths import FlowPlace, KnownPath
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def told_path(path: FlowPath, home: ModuleGraph, spelled: Callable[[str], str]) 
 
     leaving = path.leaving
     return KnownPath(
-        path.answer.answer == YES,
+        path.is_sure,
         place(path.source, path.source.at),
         place(path.sink if leaving is None else leaving.position.node, path.place),
         place(path.change, path.change.at) if path.change is not None else None,

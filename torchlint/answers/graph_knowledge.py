@@ -17,7 +17,7 @@ from torchlint.answers.flow_answers import told_path
 from torchlint.answers.graph_values import GraphValue, computed_at, names_in
 from torchlint.answers.kept_programs import oracles_of
 from torchlint.evaluation import reasons
-from torchlint.evaluation.judged_conversions import ReasonStep, judge_value
+from torchlint.evaluation.judged_conversions import judge_value
 from torchlint.evaluation.oracles import Oracles
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.facts.flow import OPEN, FlowFact
@@ -410,7 +410,7 @@ class GraphKnowledge(CheckedFile):
             depth=depth,
         )
 
-    def _spelled_step(self, step: ReasonStep) -> str:
+    def _spelled_step(self, step: reasons.ReasonStep) -> str:
         """Spell a step of a judgement with its line and, from another file, its path."""
         node = step.node
         if node is None or node.at is None:

@@ -11,21 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchlint.models import handed_calls
-from torchlint.semantic.graph import ATTR, CALL, PARAM, FormalParameter, FunctionGraph, Node
+from torchlint.semantic.graph import ATTR, CALL, PARAM, ClassGraph, FormalParameter, FunctionGraph, Node
 from torchlint.values import abstract as a
 from torchlint.values.abstract import Abstract
 from torchlint.values.asking import CallSite
 from torchlint.values.contexts import Context
-from torchlint.values.references import (
-    ClassRef,
-    FunctionRef,
-    InstanceRef,
-    LibraryRef,
-    MethodRef,
-    PartialRef,
-    Reference,
-    SuperRef,
-)
+from torchlint.values.references import ClassRef, FunctionRef, InstanceRef, LibraryRef, MethodRef, Reference, SuperRef
 
 if TYPE_CHECKING:
     from torchlint.evaluation.evaluator import Evaluator
@@ -96,10 +87,6 @@ def of_reference(ev: Evaluator, target: Abstract, reference: Reference, call: No
             method = called_method(ev, reference)
             if method is not None:
                 yield Callee(method, call, target.but(references=frozenset({reference})))
-        case PartialRef():
-            yield from ()
-        case _:
-            yield from ()
 
 
 def _of_method(ev: Evaluator, owner: Abstract, reference: Reference, word: str, call: Node) -> Iterator[Callee]:
@@ -118,8 +105,6 @@ def _of_method(ev: Evaluator, owner: Abstract, reference: Reference, word: str, 
                 method = super_method(ev, cls, each, word)
                 if method is not None:
                     yield bound(ev, method, owner.but(references=frozenset({each})), call)
-        case _:
-            yield from ()
 
 
 def bound(ev: Evaluator, method: FunctionGraph, owner: Abstract, call: Node) -> Callee:
@@ -137,11 +122,8 @@ def called_method(ev: Evaluator, reference: InstanceRef) -> FunctionGraph | None
     return family.method("__call__") or family.method("forward")
 
 
-def super_method(ev: Evaluator, cls: object, owner: Reference, word: str) -> FunctionGraph | None:
+def super_method(ev: Evaluator, cls: ClassGraph, owner: Reference, word: str) -> FunctionGraph | None:
     """Return the method that ``super().word`` leads to: the one after the class of the text, for the object's class."""
-    from torchlint.semantic.graph import ClassGraph
-
-    assert isinstance(cls, ClassGraph)
     family = ev.family(owner.cls if isinstance(owner, InstanceRef | ClassRef) else cls)
     found = family.method_after(cls, word)
     return family.method("forward") if found is None and word == "__call__" else found

@@ -12,6 +12,7 @@ from torchlint.models import dispatch
 from torchlint.models.container_methods import CONTAINER_METHODS, CONTAINER_READS
 from torchlint.models.module_results import MODULE_METHODS
 from torchlint.models.operation_sets import METHODS
+from torchlint.models.stated_types import stated
 from torchlint.models.unknown_results import unknown_call
 from torchlint.semantic.graph import ATTR, CALL, CallArguments, ClassGraph, FunctionGraph, Node
 from torchlint.semantic.lowering import lower
@@ -88,8 +89,6 @@ def returned(ev: Evaluator, function: FunctionGraph, path: Path, context: Contex
 
 def _as_annotated(ev: Evaluator, function: FunctionGraph, path: Path, value: Abstract) -> Abstract:
     """Return something unknown that a function gives as what its annotation says, with the evidence that it has."""
-    from torchlint.models.stated_types import stated
-
     said = stated(ev, function.returns_annotation, path)
     if said is None or not said.kind:
         return value
@@ -99,8 +98,6 @@ def _as_annotated(ev: Evaluator, function: FunctionGraph, path: Path, value: Abs
 
 
 def _by_annotation(ev: Evaluator, function: FunctionGraph, path: Path, context: Context | None) -> Abstract:
-    from torchlint.models.stated_types import stated
-
     said = stated(ev, function.returns_annotation, path) if ev.presumes(Presumption.ANNOTATION) else None
     at = next((each for each in function.nodes if each.state is not None), None)
     if said is None:
@@ -158,18 +155,11 @@ def _by_objects(
         found = _by_object(ev, owner, reference, word, node, path, context)
         if found is not None:
             value = join(value, found)
-            answered |= _answered_by(reference, owner.kind)
+            is_object = isinstance(reference, InstanceRef | SuperRef | LibraryInstanceRef)
+            answered |= (owner.kind & (a.OTHER | a.MODULE) or owner.kind) if is_object else a.OTHER
     if answered and owner.kind == a.ANY:
         answered = a.OTHER | a.MODULE if answered & (a.OTHER | a.MODULE) else answered
     return value, answered
-
-
-def _answered_by(reference: Reference, kind: int) -> int:
-    match reference:
-        case InstanceRef() | SuperRef() | LibraryInstanceRef():
-            return kind & (a.OTHER | a.MODULE) or kind
-        case _:
-            return a.OTHER
 
 
 def _by_object(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from torchlint.diagnostics.model import Confidence
 from torchlint.evaluation import grading, reasons
 from torchlint.evaluation.host_sides import on_side
 from torchlint.evaluation.process_state import modes_in
+from torchlint.evaluation.reasons import ReasonStep
 from torchlint.facts.conversions import JudgedConversion
 from torchlint.semantic.graph import ATTR, CALL, OPAQUE, Node
 from torchlint.values import abstract as a
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 _SOURCES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE | a.OF_MODEL
 
 _PLACES: Final = a.SURE | a.MODULE_OUT | a.OPTION | a.OF_MODE
-
-
-class ReasonStep(NamedTuple):
-    """One step of a reason: what it says, and the node that it speaks of."""
-
-    text: str
-    node: Node | None
 
 
 def judge_value(
@@ -115,9 +109,8 @@ def _why(strict: Evaluator, converted: Node, path: Path, levels: grading.Levels)
     found: dict[str, ReasonStep] = {}
     with strict.question():
         for axis, level in ((reasons.GRAD, levels.grad), (reasons.DEVICE, levels.device)):
-            if level is not None:
-                for text, node in reasons.steps(strict, converted, axis, path):
-                    found.setdefault(text, ReasonStep(text, node))
+            for each in reasons.steps(strict, converted, axis, path) if level is not None else ():
+                found.setdefault(each.text, each)
     return tuple(found.values())
 
 

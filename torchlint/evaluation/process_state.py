@@ -26,7 +26,6 @@ from torchlint.semantic.graph import (
     FunctionExit,
     FunctionGraph,
     Node,
-    ProcessState,
 )
 from torchlint.semantic.lowering import lower
 from torchlint.values import abstract as a
@@ -288,7 +287,7 @@ def after(ev: Evaluator, node: Node, path: Path, context: Context | None) -> Abs
             continue
         inner = ev.enter(callee.call, callee.function, context, callee.receiver, callee.made)
         for state in states.values():
-            left = join(left, _left_as(ev, state, variable, inner))
+            left = join(left, ev.value(getattr(state, variable), (), inner))
     return left if left.kind else value
 
 
@@ -309,11 +308,6 @@ def _by_hand(ev: Evaluator, variable: str, call: Node, context: Context | None) 
     if function.data == "enter_context" and owner.op == ENTER and given:  # until its own `with` ends
         return _entered(ev, variable, given[0], context)
     return None
-
-
-def _left_as(ev: Evaluator, state: ProcessState, variable: str, inner: Context) -> Abstract:
-    found: Node = getattr(state, variable)
-    return ev.value(found, (), inner)
 
 
 def exits_of(function: FunctionGraph) -> list[FunctionExit]:

@@ -6,7 +6,7 @@ the same origin.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchlint.semantic.graph import (
     ATTR,
@@ -40,12 +40,19 @@ _MOST_STEPS: Final = 6
 """Of a longer chain the beginning and the end are told."""
 
 
-def steps(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[tuple[str, Node]]:
+class ReasonStep(NamedTuple):
+    """One step of a reason: what it says, and the node that it speaks of."""
+
+    text: str
+    node: Node | None
+
+
+def steps(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[ReasonStep]:
     """Return the steps from where the evidence of an axis begins to a node, first cause first, in words.
 
     ``path`` leads from the node to the part of it that is meant.
     """
-    found: list[tuple[str, Node]] = []
+    found: list[ReasonStep] = []
     last = ev.value(node, path)
     for each, context in chain(ev, node, axis, path):
         value = ev.value(each, (), context)
@@ -53,9 +60,9 @@ def steps(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[tuple[s
         evidence = evidence or (last.grad if axis == GRAD else last.device)  # what it holds brings it
         if not found and axis == DEVICE and value.kind == a.DEVICE:
             verb = "may be" if evidence & (a.OPTION | a.OF_MODE) or value.device & a.SAFE else "is"
-            found.append((f"`{code_of(each)}` {verb} an accelerator", each))
-            continue
-        found.append((told(each, axis, evidence, is_first=not found), each))
+            found.append(ReasonStep(f"`{code_of(each)}` {verb} an accelerator", each))
+        else:
+            found.append(ReasonStep(told(each, axis, evidence, is_first=not found), each))
     return found if len(found) <= _MOST_STEPS else [*found[:2], *found[2 - _MOST_STEPS :]]
 
 

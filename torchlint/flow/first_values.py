@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from torchlint.evaluation.class_families import PROPERTIES
+from torchlint.evaluation.class_families import PROPERTIES, is_own_object
 from torchlint.evaluation.evaluator import Evaluator
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.memory_handings import ANY_DEPTH
@@ -429,9 +429,7 @@ def _own(fn: FunctionGraph) -> Node | None:
 
 def _is_object(node: Node) -> bool:
     """Whether a node is the object of its method, however it was changed since."""
-    while node.op in (g.PI, g.PHI, g.GAMMA, g.INPLACE, g.EFFECT, g.SETTER) and node.ins:
-        node = node.ins[0]
-    return node is _own(node.fn)
+    return node.fn.takes_object and is_own_object(node, node.fn)
 
 
 def _is_bare(fn: FunctionGraph) -> bool:

@@ -9,12 +9,7 @@ from typing import Final, NamedTuple
 
 from torchlint.evaluation.class_families import is_own_object
 from torchlint.facts.flow import PERHAPS, YES
-from torchlint.facts.flow_specifications import (
-    RETURNED,
-    STORED,
-    FlowSpecification,
-    NodePattern,
-)
+from torchlint.facts.flow_specifications import RETURNED, STORED, FlowSpecification, NodePattern
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, Position, ValueUse
@@ -36,8 +31,8 @@ _COPYING: Final = frozenset({g.PHI, g.GAMMA, g.PI, g.EITHER, g.GROW, g.SPREAD, g
 class FlowPath:
     """One way from a source to a sink."""
 
-    answer: FlowAnswer
-    """Yes, or perhaps with the node that is not known."""
+    is_sure: bool
+    """Whether all on the way is known."""
     source: Node
     sink: Node
     way: tuple[Node, ...]
@@ -134,7 +129,7 @@ class FlowPaths:
         for position, sink, way_out, met in arrived if not vetoed else ():
             path = self._path(_Search(specification, source, walk.nodes), position, sink, way_out, met)
             key = sink, position.node if way_out is not None else None
-            if path is not None and (key not in found or path.answer.answer == YES):
+            if path is not None and (key not in found or path.is_sure):
                 found[key] = path
         yield from found.values()
 
@@ -151,18 +146,16 @@ class FlowPaths:
     def _path(
         self, search: _Search, position: Position, sink: Node, leaving: Leaving | None, met: tuple[Node, ...]
     ) -> FlowPath | None:
-        doubt, written, way = position.doubt, None, _way(position)
+        is_sure, written, way = position.doubt is None, None, _way(position)
         if search.specification.is_written:
             answer = self._written(search, position, sink, leaving)
             if answer.is_no:
                 return None
-            if answer.answer == PERHAPS:
-                doubt = doubt or answer.node
+            is_sure &= answer.answer == YES
             written = answer.node if answer.reason != KEPT_IF_BETTER else None
-        answer = FlowAnswer(PERHAPS, doubt, "not known") if doubt is not None else FlowAnswer(YES, sink)
         context = self._knowledge.context(position.frame)
         beside = tuple((each, context) for each in met)
-        return FlowPath(answer, search.source, sink, tuple(way), position.change, written, leaving, beside)
+        return FlowPath(is_sure, search.source, sink, tuple(way), position.change, written, leaving, beside)
 
     def _written(self, search: _Search, position: Position, sink: Node, leaving: Leaving | None) -> FlowAnswer:
         """Whether the source is written before the sink; in another method of its object that may be at any time."""
@@ -172,7 +165,7 @@ class FlowPaths:
         last = entered or sink
         here = [each for each in way if each.fn is last.fn]
         is_elsewhere = not here or (here[0] is not way[0] and here[0].op != g.CALL)
-        is_later = is_elsewhere or any(_is_read_later(*each) for each in pairwise(way))
+        is_later = is_elsewhere or any(each.op == g.ATTR and before not in each.ins for before, each in pairwise(way))
         if is_later:
             found = self._writes.written_by_methods(way[0], sought)
         else:
@@ -200,11 +193,6 @@ def _is_same_object(roots: MemoryRoots, source: Node, sink: Node) -> bool:
 def _sources(roots: Iterable[MemoryRoot]) -> set[MemoryRoot]:
     """Return the roots of a value without the containers that only hold it on the way."""
     return {each for each in roots if each.sort != MADE or not each.path} or set(roots)
-
-
-def _is_read_later(before: Node, node: Node) -> bool:
-    """Whether a step of a way leads over an attribute, which another call may read."""
-    return node.op == g.ATTR and before not in node.ins
 
 
 def _is_kept_if_better(knowledge: CallKnowledge, source: Node) -> bool:

@@ -267,6 +267,6 @@ def depth_forward(sort: str, held: int) -> int | None:
         return max(held, 1)
     if sort == MEMBER:
         return max(held - 1, 0)
-    if sort == HOLDER or sort in (NUMBERED, ZIPPED):
-        return max(held, 1) + 1 if sort != HOLDER else held + 1
-    return None
+    if sort == HOLDER:
+        return held + 1
+    return max(held, 1) + 1 if sort in (NUMBERED, ZIPPED) else None

@@ -22,8 +22,6 @@ from torchlint.values.abstract import MODULE, NONE, NUMBER, SIZE, STRING
 from torchlint.values.asking import Path
 from torchlint.values.references import LibraryInstanceRef, LibraryRef, Reference
 
-HERE: Final = WRITTEN_HERE
-THERE: Final = WRITTEN_THERE
 HANDED: Final = "handed to an unknown function"
 OF_UNKNOWN: Final = "memory of unknown origin is written"
 
@@ -202,7 +200,7 @@ class MemoryWrites:
             if not any(time.is_round for time in inside) and excludes(node, each.node):
                 continue
             met = meeting(mine, each.roots)
-            made = _made_in(met, node.fn)
+            made = met.node if met.reason == MADE and met.node is not None and met.node.fn is node.fn else None
             if made is None or not all(time.is_round and time.first <= made.index < time.last for time in inside):
                 found.append(sought.answer(each, met))
         return strongest(found)
@@ -225,7 +223,7 @@ class MemoryWrites:
     def is_only_read(self, node: Node) -> FlowAnswer:
         """Whether nothing is written through a value, or may be by others who get it.
 
-        Reasons of a no: HERE, THERE; of perhaps these, HANDED, and the ways out of its function.
+        Reasons of a no: WRITTEN_HERE, WRITTEN_THERE; of perhaps these, HANDED, and the ways out of its function.
         """
         found: list[FlowAnswer] = []
 
@@ -234,11 +232,11 @@ class MemoryWrites:
             if not position.held:
                 writes = turned_edges(position.node.fn).writes.get(position.node, ())
                 found.extend(
-                    FlowAnswer(PERHAPS if position.doubt else NO, node_of_write(each), HERE) for each in writes
+                    FlowAnswer(PERHAPS if position.doubt else NO, node_of_write(each), WRITTEN_HERE) for each in writes
                 )
             called = use.node.ins[0] if use.node.op == CALL else None
             if called is not None and called.op == ATTR and called.ins[0] is position.node and called.data in _FILLING:
-                found.append(FlowAnswer(PERHAPS if position.held else NO, use.node, HERE))
+                found.append(FlowAnswer(PERHAPS if position.held else NO, use.node, WRITTEN_HERE))
             if use.node.op == CALL and not self._knowledge.callees(use.node):
                 mine = self._roots.roots(position.node)
                 for each in self.written_by_call(use.node):
@@ -249,7 +247,7 @@ class MemoryWrites:
 
         ways = list(ForwardWalk(self._knowledge, self._roots, look).run(node))
         found.extend(FlowAnswer(PERHAPS, each.node, each.way) for each in ways)
-        found.sort(key=lambda each: (each.answer != NO, each.reason not in (HERE, THERE)))
+        found.sort(key=lambda each: (each.answer != NO, each.reason not in (WRITTEN_HERE, WRITTEN_THERE)))
         return found[0] if found else FlowAnswer(YES, node)
 
 
@@ -260,11 +258,6 @@ def excludes(one: Node, two: Node) -> bool:
     return any(guards.get(test, holds) is not holds for test, holds in two.fn.guards.get(call, ()))
 
 
-def _made_in(met: FlowAnswer, fn: FunctionGraph) -> Node | None:
-    """Return the node of a function that made the memory in which two values met."""
-    return met.node if met.reason == MADE and met.node is not None and met.node.fn is fn else None
-
-
 _OPPOSITE: Final = {YES: NO, PERHAPS: PERHAPS}
 
 
@@ -273,7 +266,7 @@ def _answer(written: WrittenMemory, met: FlowAnswer) -> FlowAnswer:
         return met
     if not written.is_sure:
         return FlowAnswer(PERHAPS, written.node, HANDED)
-    reason = OF_UNKNOWN if met.reason == UNKNOWN else THERE if written.node.op == CALL else HERE
+    reason = OF_UNKNOWN if met.reason == UNKNOWN else WRITTEN_THERE if written.node.op == CALL else WRITTEN_HERE
     is_certain = met.answer == YES and not written.is_presumed
     return FlowAnswer(YES if is_certain else PERHAPS, written.node, reason)
 

@@ -227,16 +227,9 @@ def _operation(knowledge: CallKnowledge, node: Node, path: Path, frame: CallFram
 
 
 def _global(knowledge: CallKnowledge, node: Node, path: Path, _: CallFrame | None) -> Steps:
-    yield from _of_variable(knowledge, node, lower(node.fn.file.body), str(node.data), path)
-
-
-def _export(knowledge: CallKnowledge, node: Node, path: Path, _: CallFrame | None) -> Steps:
-    yield from _of_variable(knowledge, node, lower(node.fn), str(node.data), path)
-
-
-def _of_variable(knowledge: CallKnowledge, node: Node, body: FunctionGraph, word: str, path: Path) -> Steps:
-    found = body.definitions.get(word, ())
-    yield MemoryRoot(SHARED, body.file.export(word), tuple(each for each in path if each != ANY_DEPTH))
+    file, word = node.fn.file, str(node.data)
+    found = lower(file.body).definitions.get(word, ())
+    yield MemoryRoot(SHARED, file.export(word), tuple(each for each in path if each != ANY_DEPTH))
     if not found or (path and not knowledge.value(node).must(a.TENSOR | a.ARRAY | a.MODULE)):
         yield MemoryRoot(UNKNOWN, node)  # other functions may have put more into it
     for each in found:
@@ -336,8 +329,7 @@ STEPS_BACK: Final = by_operation(
         (g.SETTER,): _setter,
         (g.EFFECT,): _effect,
         (g.OPERATION,): _operation,
-        (g.GLOBAL,): _global,
-        (g.EXPORT,): _export,
+        (g.GLOBAL, g.EXPORT): _global,
         (g.FREE,): _free,
         (g.IMPORT,): _import,
         (g.CALL,): _call,

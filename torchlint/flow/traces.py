@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import Final
 
 from torchlint.evaluation.evaluator import Evaluator
-from torchlint.facts.flow import NO, PERHAPS, YES
+from torchlint.facts.flow import NO, PERHAPS, WRITTEN_HERE, YES
 from torchlint.facts.flow_specifications import BOUND, STORED
 from torchlint.flow.answers import FlowAnswer
 from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.forward_walk import ForwardWalk, Leaving, ValueUse
 from torchlint.flow.memory_roots import MemoryRoots
-from torchlint.flow.memory_writes import HERE
 from torchlint.flow.turned_edges import turned_edges
 from torchlint.models.operation_sets import (
     FUNCTIONS,
@@ -98,7 +97,7 @@ class Traces:
     def leaves_trace(self, node: Node, takes: Callable[[str], bool]) -> FlowAnswer:
         """Whether a value is written through, kept by others, or saved by a graph.
 
-        ``takes`` says which names others take. Reasons: HERE, SAVED, KEPT, and the ways out of its function.
+        ``takes`` says which names others take. Reasons: WRITTEN_HERE, SAVED, KEPT, and the ways out of its function.
         """
         found: list[FlowAnswer] = []
 
@@ -107,7 +106,7 @@ class Traces:
             if any(map(takes, _names_in_module(use.position.node))):
                 reason = BOUND
             if reason:
-                found.append(FlowAnswer(YES if reason == HERE else PERHAPS, use.node, reason))
+                found.append(FlowAnswer(YES if reason == WRITTEN_HERE else PERHAPS, use.node, reason))
             return goes_on and not reason
 
         for each in ForwardWalk(self._knowledge, self._roots, look).run(node):
@@ -131,7 +130,7 @@ class Traces:
         """Return the reason for which a use leaves a trace, or none, and whether the value goes on from there."""
         here, user = use.position.node, use.node
         if not use.position.held and turned_edges(here.fn).writes.get(here):
-            return HERE, False
+            return WRITTEN_HERE, False
         if here.fn not in self._out_of_sight:
             self._out_of_sight[here.fn] = _out_of_sight(here.fn)
         if here in self._out_of_sight[here.fn] or isinstance(user.at, ast.Slice):
@@ -143,7 +142,7 @@ class Traces:
         if user.op in (g.INDEX, g.GROW) and here in user.ins[1:]:
             return self._key_or_member(here, user)
         if user.op == g.SETTER:
-            return (HERE, False) if user.ins[0] is here and not use.position.held else ("", user.data != "data")
+            return (WRITTEN_HERE, False) if user.ins[0] is here and not use.position.held else ("", user.data != "data")
         if user.op == g.CALL:
             return self._call(use)
         return "", True
@@ -231,7 +230,7 @@ class Traces:
         if word in _ENDS or (word == "type" and not given):
             return "", False
         if word.endswith("_") or word not in METHODS or "out" in call.arguments.keywords:
-            return HERE if word.endswith("_") else KEPT, False
+            return WRITTEN_HERE if word.endswith("_") else KEPT, False
         if word in SHARES_MEMORY or word in KEEPS_GRAD or word in _SAVING_NOTHING:
             return "", True
         is_number = word in NO_TENSOR and not NO_TENSOR[word] & ~a.NUMBER

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Applicability, Edit, Settings
+from torchlint.diagnostics.model import Applicability, Confidence, Edit, Settings
 from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
@@ -302,9 +302,11 @@ class FileContext:
         return None if node is None or place is None else self._analysis.judged(node, place, depth)
 
     def placed(self, what: Expression | FlowPlace) -> JudgedConversion | None:
-        """Judge where a value may be; of what a path leads to by the calls that it leads through."""
+        """Judge where a value, or what a path meets, may be; None where nothing says that it is on an accelerator."""
         found = what if isinstance(what, FlowPlace) else self._expression(what)
-        return self._analysis.placed(found) if found is not None else None
+        judged = self._analysis.placed(found) if found is not None else None
+        is_told = judged is not None and judged.is_placed and judged.of_device not in (None, Confidence.UNPROVEN)
+        return judged if is_told else None
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line."""

@@ -62,10 +62,9 @@ def shifted(x: torch.Tensor):
 
 ## Fix safety
 
-Offered where the other tensor has a name that is bound before the factory. Safe where that is a tensor beyond doubt,
-the factory stands in the very expression in which they meet, nothing in the project sets a default device, and nobody
-waits for the error. Unsafe where it may have no dimensions, as one in the shape of a loss has: such a tensor meets
-those of any device.
+Offered where the factory stands in the very expression in which they meet, and the other tensor has a name. Safe where
+that is a tensor beyond doubt, nothing in the project sets a default device, and nobody waits for the error. Unsafe
+where the new one may have no dimensions, as one in the shape of a loss has: such a tensor meets those of any device.
 
 ## References
 
@@ -81,8 +80,8 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR, Decision
+from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
     Device,
@@ -98,15 +97,10 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
     leaf,
-    root_of_name,
 )
-from torchlint.rules.obligations import (
-    default_device_unchanged,
-    defaults,
-    error_not_expected,
-    is_tensor,
-)
+from torchlint.rules.obligations import default_device_unchanged, defaults, error_not_expected, is_proven
 from torchlint.rules.silent.device_words import (
+    BY_MODULE,
     DATA_FACTORIES,
     FACTORIES,
     JOINING,
@@ -114,12 +108,11 @@ from torchlint.rules.silent.device_words import (
     MOVES,
     OF_TENSORS_ALONE,
     OPERATORS,
-    REDUCING,
     WITHOUT_DEVICE,
 )
 from torchlint.rules.wording import flow_step, in_a_line
 
-_BY_MODULE: Final = "it comes where its module is, which may be moved"
+_NAMES: Final = frozenset(f"torch.{each}" for each in FACTORIES)
 
 
 def _is_of_host(value: FlowValue) -> bool:
@@ -140,14 +133,7 @@ _MEETING: Final = FlowSpecification(
     stops=(
         NodePattern(ops=frozenset({"either", "gamma", "phi"}), beside=_may_be_elsewhere),
         NodePattern(methods=MOVES, at=RECEIVES, gives=_may_be_elsewhere),
-        NodePattern(
-            functions=("torch.*",),
-            methods=JOINING | REDUCING,
-            words=JOINING | REDUCING,
-            value=_is_of_host,
-            gives=_may_have_no_dimension,
-        ),
-        NodePattern(ops=frozenset({"element", "index", "item"}), value=_is_of_host, gives=_may_have_no_dimension),
+        NodePattern(ops=frozenset("call element index item".split()), value=_is_of_host, gives=_may_have_no_dimension),
     ),
     sinks=(
         NodePattern(
@@ -170,53 +156,41 @@ _MEETING: Final = FlowSpecification(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
-    word = _factory(node, context)
-    if not word or defaults(context).device or defaults(context).tensor_type:
+    names = context.names(node.func) if context.spells(node.func, *FACTORIES) else frozenset[str]()
+    if not names or not names <= _NAMES or defaults(context).device or defaults(context).tensor_type:
+        return
+    if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
         return
     value = context.value(node)
     if not value.is_tensor or value.rank == 0 or value.device != Device.HOST:
         return
+    word, kept = leaf(next(iter(names))), _keeper(node, context)
     if word in DATA_FACTORIES and not value.has_dimensions:
         return  # of a number it makes a tensor without dimensions
     found = next(_meetings(node, context), None)
-    if found is None:
+    if found is None or (kept and _is_moved(kept, context)):
         return
     path, other, judged = found
-    assert judged.of_device is not None
+    remedy = "move it there" if word in WITHOUT_DEVICE else "give it `device=`"
+    if kept and path.sink.row != context.row(node):
+        remedy = f"register `{kept}` as a buffer"
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-        f"crashes on an accelerator: `{word}` makes a tensor on the host, and `{in_a_line(other.node)}` may be "
-        f"elsewhere: {_remedy(node, path, word, context)}",
-        judged.of_device,
-        (*(judged.why or (_BY_MODULE,)), flow_step(path.sink, "is where they meet")),
+        f"`{word}` makes a tensor on the host and `{in_a_line(other.node)}` may be on an accelerator: {remedy}",
+        judged.confidence,
+        (*(judged.why or BY_MODULE), flow_step(path.sink, "is where they meet")),
         _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,
     )
 
 
-def _factory(node: cst.Call, context: FileContext) -> str:
-    """Return the word of a factory that makes a tensor where no device is said; nothing for other calls."""
-    if not context.spells(node.func, *FACTORIES):
-        return ""
-    if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
-        return ""
-    function = context.python(node.func)
-    names = context.qualified_names(function) if isinstance(function, ast.expr) else frozenset[str]()
-    return leaf(next(iter(names))) if names and names <= {f"torch.{each}" for each in FACTORIES} else ""
-
-
 def _meetings(node: cst.Call, context: FileContext) -> Iterator[tuple[KnownPath, FlowPlace, JudgedConversion]]:
     """Yield where the tensor meets one of which something says that it may be elsewhere."""
-    paths = context.paths_from(_MEETING, node)
-    if paths and _is_moved(_keeper(node, context), context):
-        return
-    for path in paths:
+    for path in context.paths_from(_MEETING, node):
         if _is_asked_for_device(path.sink.node, context):
             continue
         for other in path.beside if path.is_sure else ():
             judged = context.placed(other)
-            if judged is None or not judged.is_placed or judged.of_device in (None, Confidence.UNPROVEN):
-                continue
-            if judged.is_tensor or _must_be_tensor(other, path, context):
+            if judged is not None and (judged.is_tensor or _must_be_tensor(other, path, context)):
                 yield path, other, judged
 
 
@@ -228,14 +202,14 @@ def _is_asked_for_device(node: ast.AST, context: FileContext) -> bool:
 
 def _must_be_tensor(other: FlowPlace, path: KnownPath, context: FileContext) -> bool:
     """Whether what is met can be nothing but a tensor, or is a layer: it was moved, or only tensors are taken there."""
-    function = path.sink.node.func if isinstance(path.sink.node, ast.Call) else None
+    function = getattr(path.sink.node, "func", None)
     value, known = context.presumed_value(other.node), context.value(function)
     if value.must(Kind.MODULE):
         return other.node is function
     if not other.path and not value.device & Device.UNKNOWN and not value.may(Kind.INTEGER | Kind.SCALAR):
         return True
-    words = {leaf(each) for each in (*known.names, *known.instance)}
-    return not (OF_TENSORS_ALONE | LAYERS).isdisjoint({*words, getattr(function, "attr", "")})
+    words = {getattr(function, "attr", ""), *map(leaf, (*known.names, *known.instance))}
+    return not (OF_TENSORS_ALONE | LAYERS).isdisjoint(words)
 
 
 def _keeper(node: cst.Call, context: FileContext) -> str:
@@ -248,8 +222,6 @@ def _keeper(node: cst.Call, context: FileContext) -> str:
 
 def _is_moved(word: str, context: FileContext) -> bool:
     """Whether a class moves its plain attributes, or somebody else sets one: ``net.table = net.table.cuda()``."""
-    if not word:
-        return False
     if any(map(context.is_defined, ("_apply", "to", "cuda"))):
         return True
     set_here = (each for each in context.attributes_by_word().get(word, ()) if isinstance(each.ctx, ast.Store))
@@ -257,62 +229,40 @@ def _is_moved(word: str, context: FileContext) -> bool:
     return bool(elsewhere) or any(ast.unparse(each.value) != "self" for each in set_here)
 
 
-def _remedy(node: cst.Call, path: KnownPath, word: str, context: FileContext) -> str:
-    kept = _keeper(node, context)
-    if kept and path.sink.row != context.row(node):
-        return f"register `{kept}` as a buffer, or move it where it is used"
-    return "move it there" if word in WITHOUT_DEVICE else "give it a `device=`"
-
-
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, path: KnownPath, other: FlowPlace, context: FileContext) -> Fix | None:
-    """Make the new tensor where the other one is, if that has a name by then."""
+    """Make the new tensor where the other one is, if that has a name in the same expression."""
     place, met = context.python(node), other.node
-    names = (each for kind in (cst.Name, cst.Attribute) for each in context.concrete_nodes(kind))
-    tensor = next((each for each in names if context.python(each) is met), None)
-    if tensor is None or not isinstance(place, ast.expr) or not isinstance(met, ast.expr) or not node.args:
+    if not isinstance(met, ast.Name | ast.Attribute) or not node.args or "#" in context.code(node):
         return None
-    if (
-        "#" in context.code(node)
-        or not context.value(met).may(Kind.TENSOR)
-        or not _is_bound_before(met, place, context)
-    ):
+    is_straight = all(_goes_straight(each, path.sink.node, context) for each in (place, met))
+    if not is_straight or not context.value(met).may(Kind.TENSOR):
         return None
     comma = node.args[-1].comma
     at = context.span(node.args[-1].value if isinstance(comma, cst.Comma) else node.args[-1])[1]
-    code = context.code(tensor)
+    code = ast.unparse(met)
     decided: list[Decision] = [
         default_device_unchanged(context),
         error_not_expected(node, context),
-        is_tensor(tensor, context),
+        IS_TENSOR.decided(None if is_proven(met, context) else context.value(met).claimed, code),
     ]
-    if not _goes_straight(node, path.sink.node, context):
-        decided.append(AUTHOR_MEANT_THIS.open(doubt="it may be used elsewhere, too", is_likely=True))
-    elif not context.value(node).has_dimensions:
+    if not context.value(node).has_dimensions:
         doubt = "without dimensions it meets tensors of any device"
         decided.append(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
     return Fix(f"Make it where `{code}` is", (Edit(at, at, f", device={code}.device"),), tuple(decided))
 
 
-def _goes_straight(node: cst.Call, sink: ast.AST, context: FileContext) -> bool:
-    """Whether a call stands in the expression of a meeting, at most with methods of its result in between."""
-    below: cst.CSTNode = node
-    for above in context.ancestors(node):
-        if context.python(above) is sink:
+def _goes_straight(node: ast.AST | None, sink: ast.AST, context: FileContext) -> bool:
+    """Whether something stands in the expression of a meeting, at most with methods of its result in between."""
+    below = node
+    for above in context.ancestors(node) if node is not None else ():
+        if above is sink:
             return True
-        is_method = isinstance(above, cst.Attribute) or (isinstance(above, cst.Call) and above.func is below)
-        if not is_method and not isinstance(above, cst.Arg | cst.Element | cst.List | cst.Tuple):
+        is_method = isinstance(above, ast.Attribute) or (isinstance(above, ast.Call) and above.func is below)
+        if not is_method and not isinstance(above, ast.keyword | ast.List | ast.Tuple):
             return False
         below = above
     return False
-
-
-def _is_bound_before(tensor: ast.expr, place: ast.expr, context: FileContext) -> bool:
-    """Whether a name, or what an attribute is of, stands for the same at an earlier place of the function."""
-    root = root_of_name(tensor)
-    is_here = isinstance(root, ast.Name) and context.function_around(root) is context.function_around(place)
-    bound = context.reaching(root) if is_here and isinstance(root, ast.Name) else []
-    return bool(bound) and all(each.lineno < place.lineno for each in bound)
 
 
 RULE = Rule(

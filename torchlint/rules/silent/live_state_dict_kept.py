@@ -8,8 +8,8 @@ computed with or returned: by names, attributes, dicts, lists, dataclasses, shal
 files too, and of each of several models. A method that keeps the weights only where a comparison tells the better from
 the worse, as early stopping does, has others train the model meanwhile.
 
-Silent are deep copies, `{k: v.clone() ...}`, what is saved or loaded before the model changes, the weights of another
-model than the one that is trained, and a model that is built anew before it is trained.
+Silent are deep copies, `{k: v.clone() ...}` and `{k: v.cpu() ...}`, what is saved or loaded before the model changes,
+the weights of another model than the one that is trained, and a model that is built anew before it is trained.
 
 ## Why is this bad?
 
@@ -90,7 +90,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 import libcst as cst
@@ -105,7 +104,6 @@ from torchlint.rules.api import (
     FileContext,
     FlowSpecification,
     Kind,
-    KnownPath,
     NodePattern,
     Rule,
     Triggers,
@@ -135,71 +133,44 @@ _LIVE: Final = FlowSpecification(
     through_objects=True,
     through_callers=True,
 )
-_ON_THE_HOST: Final = replace(_LIVE, stops=())
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a ``state_dict()`` that is kept while its model is trained."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "state_dict" or node.args:
         return
-    model = context.value(node.func.value)
-    if _OTHERS.search(brief(node.func.value, context)):
-        return
+    model, name = context.value(node.func.value), brief(node.func.value, context)
     others = [each for each in model.instance if not each.startswith((OWN, "torch.nn."))]
-    if not model.may(Kind.MODULE) or (others and not model.must(Kind.MODULE | Kind.NONE)):
+    if _OTHERS.search(name) or not model.may(Kind.MODULE) or (others and not model.must(Kind.MODULE | Kind.NONE)):
         return  # loaders and schedules have a state, too
-    for specification in (_LIVE, _ON_THE_HOST):
-        for path in context.paths_from(specification, node):
-            is_live = specification is _LIVE
-            sure = Confidence.CERTAIN if path.is_sure else Confidence.LIKELY
-            yield _told(node, sure if is_live else Confidence.POSSIBLE, _steps(path), context)
-            return
-
-
-def _told(node: cst.Call, confidence: Confidence, steps: tuple[str, ...], context: FileContext) -> Draft:
-    function = cst.ensure_type(node.func, cst.Attribute)
-    return Draft(
-        function.attr,
-        f"`state_dict()` holds the weights of `{brief(function.value, context)}` themselves, which change before what "
-        "is kept is used: keep `copy.deepcopy(...)` of it",
-        confidence,
-        steps,
-        _fix(node, context),
-    )
-
-
-def _steps(path: KnownPath) -> tuple[str, ...]:
-    if path.written is None:
+    for path in context.paths_from(_LIVE, node)[:1]:
         changed = "it is kept only where it is better, so that training goes on"
-    else:
-        changed = flow_step(path.written, "changes the weights")
-    return changed, flow_step(path.sink, "uses what was kept")
+        yield Draft(
+            node.func.attr,
+            f"the kept `state_dict()` changes with `{name}` before it is used: keep a `copy.deepcopy(...)` of it",
+            Confidence.CERTAIN if path.is_sure else Confidence.LIKELY,
+            (
+                flow_step(path.written, "changes the weights") if path.written is not None else changed,
+                flow_step(path.sink, "uses what was kept"),
+            ),
+            _fix(node, context),
+        )
 
 
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     """Copy the weights by the file's own import of ``copy``, or by one that is added."""
     imports = [each for each in context.tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    spelled = next((name for each in imports for alias in each.names if (name := _deepcopy(each, alias))), "")
-    edits: tuple[Edit, ...] = ()
-    if not spelled:
-        first = next((each for each in imports if getattr(each, "module", "") != "__future__"), None)
-        if first is None or context.source.cell(1) is not None:
-            return None
-        start = context.span(first)[0]
-        spelled, edits = "copy.deepcopy", (Edit(start, start, "import copy\n"),)
-    if spelled.partition(".")[0] in context.bound_otherwise:
+    first = next((each for each in imports if getattr(each, "module", "") != "__future__"), None)
+    if first is None or context.source.cell(1) is not None or "copy" in context.bound_otherwise:
         return None
-    wrapped = (context.insert_before(node, f"{spelled}("), context.insert_after(node, ")"))
+    modules = [alias for each in imports if isinstance(each, ast.Import) for alias in each.names]
+    is_there = any(alias.name == "copy" and alias.asname is None for alias in modules)
+    start = context.span(first)[0]
+    edits = () if is_there else (Edit(start, start, "import copy\n"),)
+    wrapped = (context.insert_before(node, "copy.deepcopy("), context.insert_after(node, ")"))
     decided = AUTHOR_MEANT_THIS.open(doubt="other weights are kept from now on", is_likely=True)
     return Fix("Copy the weights that are kept", (*edits, *wrapped), (decided,))
-
-
-def _deepcopy(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """Return how a file spells ``copy.deepcopy`` by an import; nothing for other imports."""
-    if isinstance(statement, ast.Import):
-        return f"{alias.asname or 'copy'}.deepcopy" if alias.name == "copy" else ""
-    return alias.asname or alias.name if statement.module == "copy" and alias.name == "deepcopy" else ""
 
 
 RULE = Rule(

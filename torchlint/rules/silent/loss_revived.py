@@ -5,9 +5,7 @@
 Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
 `loss.requires_grad_()` on a value that was computed, also from numbers that were read from tensors, where `.backward()`
 or `torch.autograd.grad` follows: of it, its mean, sum or multiple, in another method that reads it, or by who calls the
-function that returns it. Possible is a value of which nothing is known, where `.backward()` is told no gradient, and
-what a `training_step` of Lightning or a `compute_loss` of a `Trainer` returns, which those differentiate, or the
-`forward` of a class that is called a loss.
+function that returns it. Possible is a value of which nothing is known, where `.backward()` is told no gradient.
 
 Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
 inputs of a gradient penalty, terms of a sum, and what is detached first and computed with afterwards. So is
@@ -84,7 +82,6 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
-    RETURNED,
     Draft,
     FileContext,
     FlowSpecification,
@@ -97,17 +94,10 @@ from torchlint.rules.api import (
     Triggers,
 )
 from torchlint.rules.repairs import is_literal, without_statement
-from torchlint.rules.wording import first_line, flow_step, in_a_line
+from torchlint.rules.wording import first_line, flow_step
 
 _MAKERS: Final = ("torch.tensor", "torch.autograd.Variable", "torch.autograd.variable.Variable")
 _FIRST: Final = frozenset({0})
-_HANDED_OUT: Final = {
-    "training_step": "LightningModule",
-    "compute_loss": "Trainer",
-    "forward": "Loss",
-    "__call__": "Loss",
-}
-"""Methods whose result others differentiate, and the end of the name of their class or its base."""
 
 
 def _is_attached(value: FlowValue) -> bool:
@@ -139,7 +129,6 @@ _DIFFERENTIATED: Final = FlowSpecification(
         NodePattern(methods=frozenset({"manual_backward"}), at=_FIRST),
         NodePattern(functions=("torch.autograd.backward", "torch.autograd.grad"), at=_FIRST),
     ),
-    ways_out=frozenset({RETURNED}),
     is_computed=True,
     computed_by=(
         NodePattern(methods=_SCALES, at=RECEIVES),
@@ -160,7 +149,11 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         case cst.Attribute(value=receiver, attr=cst.Name(value="requires_grad_")):
             if all(is_literal(each, "True") for each in node.args):
                 yield from _revived(node, receiver, context, is_new=False)
-        case _ if _is_maker(node, context) and node.args and node.args[0].keyword is None:
+            return
+    asked = (each for each in node.args[1:] if each.keyword and each.keyword.value == "requires_grad")
+    if any(is_literal(each, "True") for each in asked) and node.args[0].keyword is None:
+        names = context.names(node.func)
+        if names and names <= set(_MAKERS):
             yield from _revived(node, node.args[0].value, context, is_new=True)
 
 
@@ -176,15 +169,6 @@ def check_assignment(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
             yield from _revived(at, receiver, context, is_new=False)
 
 
-def _is_maker(node: cst.Call, context: FileContext) -> bool:
-    if not any(
-        each.keyword and each.keyword.value == "requires_grad" and is_literal(each, "True") for each in node.args
-    ):
-        return False
-    names = context.names(node.func)
-    return bool(names) and names <= set(_MAKERS)
-
-
 def _revived(
     node: cst.Call | cst.Attribute, of: cst.BaseExpression, context: FileContext, *, is_new: bool
 ) -> Iterator[Draft]:
@@ -197,57 +181,39 @@ def _revived(
     value = context.value(given)
     is_attached = value.is_tensor and bool(value.grad & Grad.ATTACHED)
     is_certain = is_new and is_attached and not value.grad & Grad.DETACHED
-    paths = context.paths_in(_LOST, context.function_around(place) or context.tree)
+    paths = () if is_certain else context.paths_in(_LOST, context.function_around(place) or context.tree)
     lost = next((each.change for each in paths if each.sink.node is place and each.source.node is not place), None)
     is_open = lost is None and not is_certain
     is_known = not is_new and (is_attached or isinstance(node, cst.Call))  # it raises, or does nothing to a loss
     if is_open and (is_known or not _may_be_loss(given, used, context)):
         return
-    if is_certain:
-        advice = "keep the graph: drop this"
-    elif lost is not None:
-        advice = f"the graph was lost on line {lost.row}: `{in_a_line(lost.node)}`"
-    else:
-        advice = "drop this, and look above for what cuts the graph if `backward()` raises then"
-    sure = Confidence.CERTAIN if is_certain else Confidence.LIKELY
-    said = "is returned to what differentiates it" if used.way_out else "differentiates it"
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
-        f"no gradient gets past `{first_line(given, context)}`, which is made a new leaf: {advice}",
-        Confidence.POSSIBLE if is_open or used.way_out else sure,
-        (flow_step(used.sink, said),),
+        f"`{first_line(given, context)}` is made a new leaf, and no gradient gets past it: "
+        f"{'drop this' if lost is None else f'the graph was lost on line {lost.row}'}",
+        Confidence.POSSIBLE if is_open else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
+        (*([flow_step(lost, "cuts the graph")] if lost else []), flow_step(used.sink, "differentiates it")),
         None if is_new else _fix(node, context),
     )
 
 
 def _may_be_loss(given: ast.expr, used: KnownPath, context: FileContext) -> bool:
     """Whether what is differentiated may be a loss that was computed: a number, and no leaf that was made as one."""
-    value = context.value(given)
+    value, sink = context.value(given), used.sink.node
     if isinstance(given, ast.Constant | ast.List) or (value.is_tensor and value.grad == Grad.DETACHED):
         return False
-    if used.way_out:  # a number that is handed out may stand for a sum of no losses
-        return value.may(Kind.TENSOR | Kind.SEQUENCE)
-    sink = used.sink.node
     is_scalar = isinstance(sink, ast.Call) and not sink.args and not sink.keywords  # else it is told a gradient
     return is_scalar and not context.is_test
 
 
 def _differentiated(place: ast.expr, given: ast.expr, context: FileContext, *, is_new: bool) -> KnownPath | None:
     """Return how the new leaf, or what it is scaled to, comes to what differentiates it."""
-    handed = None
     for path in context.paths_from(_DIFFERENTIATED if is_new else _ASKED, place if is_new else given):
-        if not is_new and (path.change is None or path.change.node is not place):
-            continue
-        if not path.is_sure and len(getattr(path.sink.node, "args", ())) > 1:
-            continue  # `grad(f(x), x)` by an unknown function: it is a leaf on purpose
-        if not path.way_out:
+        is_this = is_new or (path.change is not None and path.change.node is place)
+        # of `grad(f(x), x)` by an unknown function it is a leaf on purpose
+        if is_this and (path.is_sure or len(getattr(path.sink.node, "args", ())) <= 1):
             return path
-        function = context.function_around(path.sink.node) if context.holds(path.sink.node) else None
-        owner = context.parent(function) if function is not None else None
-        if isinstance(owner, ast.ClassDef) and isinstance(function, ast.FunctionDef) and function.name in _HANDED_OUT:
-            names = [owner.name, *(ast.unparse(each) for each in owner.bases)]
-            handed = path if any(each.endswith(_HANDED_OUT[function.name]) for each in names) else handed
-    return handed
+    return None
 
 
 def _fix(node: cst.Call | cst.Attribute, context: FileContext) -> Fix | None:

@@ -5,9 +5,7 @@
 Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like in a module: where the call makes a new
 tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains. So it is with what is
 computed of the parameter before it is kept (`nn.Parameter(t) * 0.02`, `nn.Parameter(t).unsqueeze(0)`), also by way of
-names and of functions that make it, move it or return it. Flags the same of a tensor that asks for its gradient and is
-then given to an optimizer, at once, by names or by an attribute: `w = torch.zeros(3, requires_grad=True).cuda()` is no
-leaf, and `SGD([w])` refuses it.
+names and of functions that make it, move it or return it.
 
 Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
 be seen, `.to(device)` of what was made on that device or with a tensor that is there), parameters that are wrapped
@@ -94,7 +92,6 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
-    Device,
     Draft,
     FileContext,
     FlowPlace,
@@ -106,14 +103,9 @@ from torchlint.rules.api import (
     Rule,
     Triggers,
 )
-from torchlint.rules.repairs import is_literal, is_primary
+from torchlint.rules.repairs import is_primary
 from torchlint.rules.wording import flow_step
 
-_LEAVES = tuple(
-    "Variable empty empty_like eye full full_like linspace ones ones_like rand rand_like randn randn_like tensor zeros "
-    "zeros_like".split()
-)
-"""Functions that may be told to make a leaf."""
 _MOVES = frozenset({"cuda", "cpu", "to", "xpu", "npu", "mps", "type"})
 _CASTS = frozenset({"half", "double", "bfloat16", "float"})
 _REMAKING = frozenset(
@@ -135,107 +127,65 @@ _LOST_PARAMETER: Final = FlowSpecification(
         NodePattern(methods=frozenset({"detach"}), at=RECEIVES),
         NodePattern(ops=frozenset({"attr"}), words=frozenset({"data", "grad"})),
     ),
-    sinks=(NodePattern(functions=("torch.optim.[A-Z]*",), at=frozenset({0, "params"})),),
     keeper=lambda value: value.must(Kind.MODULE),
     through_callers=True,
 )
-_KEPT_PARAMETER: Final = replace(_LOST_PARAMETER, changes=(), stops=(*_LOST_PARAMETER.stops, *_CHANGES), sinks=())
-_LOST_LEAF: Final = replace(_LOST_PARAMETER, keeper=None)
+_KEPT_PARAMETER: Final = replace(_LOST_PARAMETER, changes=(), stops=(*_LOST_PARAMETER.stops, *_CHANGES))
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a leaf that is moved, cast or computed with before a module or an optimizer keeps it."""
-    is_parameter = context.spells(node.func, "Parameter") and context.names(node.func) == {"torch.nn.Parameter"}
-    if not is_parameter and not (_asks_for_gradient(node) and context.value(node).is_tensor):
+    """Report a parameter that is moved, cast or computed with before a module keeps it."""
+    if not context.spells(node.func, "Parameter") or context.names(node.func) != {"torch.nn.Parameter"}:
         return
-    lost = _lost(node, _LOST_PARAMETER if is_parameter else _LOST_LEAF, context)
-    stored = {each.sink.node for each in lost if each.way_out}
-    kept = context.paths_from(_KEPT_PARAMETER, node) if is_parameter and stored else ()
-    if any(each.sink.node not in stored for each in kept):  # the parameter itself is kept, too
-        lost = [each for each in lost if not each.way_out]
-    for path in lost[:1]:
-        yield _told(node, path, context)
-
-
-def _lost(node: cst.Call, specification: FlowSpecification, context: FileContext) -> list[KnownPath]:
-    """Return the ways on which something else than a leaf is kept; where nothing is recorded, it is another leaf."""
-    paths = context.paths_from(specification, node)
-    return [each for each in paths if each.is_sure and each.change and _is_recorded(each.change, context)]
+    paths = context.paths_from(_LOST_PARAMETER, node)
+    lost = [each for each in paths if each.is_sure and each.change and _is_recorded(each.change, context)]
+    stored = {each.sink.node for each in lost}
+    kept = context.paths_from(_KEPT_PARAMETER, node) if lost else ()
+    if lost and all(each.sink.node in stored for each in kept):  # else the parameter itself is kept, too
+        yield _told(node, lost[0], context)
 
 
 def _is_recorded(change: FlowPlace, context: FileContext) -> bool:
+    """Whether a change is recorded by autograd: else it gives another leaf."""
     return bool(change.path) or context.mode(change.node) != Mode.OFF
 
 
 def _told(node: cst.Call, path: KnownPath, context: FileContext) -> Draft:
-    """Say what makes another tensor of a leaf, and who keeps that."""
+    """Say what makes another tensor of a parameter, and who keeps that."""
     assert path.change is not None
     change = path.change.node
     method = change.func.attr if isinstance(change, ast.Call) and isinstance(change.func, ast.Attribute) else None
-    is_sure = not path.change.path and _makes_another(change, context)
-    gives = "gives" if is_sure else "may give"
-    chain = _chain(node, path, context)
-    at = next((each for each in chain if context.python(each) is change), node)
-    if not path.way_out:
-        what = f"`.{method}()` of a leaf" if method is not None else "arithmetic with a leaf"
-        message = f"{what} {gives} a tensor that is no leaf, which the optimizer refuses: ask for the gradient last"
-    else:
-        what = f"`.{method}()` of an `nn.Parameter`" if method is not None else "arithmetic with an `nn.Parameter`"
-        advice = "wrap it last" if at is node else f"{'move' if method in _MOVES else 'cast'} before wrapping"
-        message = f"{what} {gives} a plain tensor, which the module does not register: {advice}"
+    is_sure = method not in _MOVES | _CASTS  # else it may be there already, and of the dtype
+    at = _moved(node, path, context) or node
+    what = f"`.{method}()` of an `nn.Parameter`" if method is not None else "arithmetic with an `nn.Parameter`"
+    advice = "wrap it last" if at is node else f"{'move' if method in _MOVES else 'cast'} before wrapping"
     return Draft(
         at.func.attr if isinstance(at.func, cst.Attribute) else at.func,
-        message,
+        f"{what} {'gives' if is_sure else 'may give'} a plain tensor, which the module does not register: {advice}",
         Confidence.CERTAIN if is_sure else Confidence.LIKELY,
         (flow_step(path.change, "is no leaf"), flow_step(path.sink, "keeps it")),
-        _fix(node, chain[-1], context) if at is not node else None,
+        _fix(node, at, context) if at is not node else None,
     )
 
 
-def _makes_another(change: ast.AST, context: FileContext) -> bool:
-    """Whether a change makes a new tensor beyond doubt: from a host that is known, to another dtype, by arithmetic."""
-    match change:
-        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _CASTS:
-            return context.value(inner).exact is not None
-        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _MOVES:
-            return context.value(inner).device == Device.HOST and context.value(change).device == Device.ACCELERATOR
-    return True
-
-
-def _asks_for_gradient(node: cst.Call) -> bool:
-    """Whether a call makes a leaf that is to be trained: ``requires_grad=True``, ``.requires_grad_()``."""
-    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "requires_grad_":
-        return all(is_literal(each, "True") for each in node.args)
-    return any(
-        each.keyword and each.keyword.value == "requires_grad" and is_literal(each, "True") for each in node.args
-    )
-
-
-def _chain(node: cst.Call, path: KnownPath, context: FileContext) -> list[cst.Call]:
-    """Return the moves and casts behind a call, innermost first, where the whole is bound to what keeps it."""
-    found: list[cst.Call] = []
-    below: cst.CSTNode = node
-    for above in context.ancestors(node):
-        match above:
-            case cst.Attribute(value=inner, attr=cst.Name(value=word)) if inner is below and word in _MOVES | _CASTS:
-                pass
-            case cst.Call(func=function) if function is below:
-                found.append(above)
-            case cst.Assign(targets=[cst.AssignTarget(target=target)]) | cst.AnnAssign(target=target):
-                return found if context.python(target) is path.sink.node else []
-            case _:
-                return []
-        below = above
-    return []
+def _moved(node: cst.Call, path: KnownPath, context: FileContext) -> cst.Call | None:
+    """Return the one move or cast behind a parameter where what it gives is bound to what keeps it."""
+    method = context.parent(node)
+    call = context.parent(method) if method is not None else None
+    match method, context.parent(call) if call is not None else None:
+        case (
+            cst.Attribute(attr=cst.Name(value=word)),
+            cst.Assign(targets=[cst.AssignTarget(target=target)]) | cst.AnnAssign(target=target),
+        ) if word in _MOVES | _CASTS and context.python(target) is path.sink.node:
+            return call if isinstance(call, cst.Call) else None
+    return None
 
 
 def _fix(node: cst.Call, last: cst.Call, context: FileContext) -> Fix | None:
     """Take the calls behind the parameter to what is wrapped."""
     wrapped = node.args[0] if node.args and not any(each.star for each in node.args) else None
     tail = context.source.slice(context.span(node)[1], context.span(last)[1])
-    if wrapped is None or "#" in tail or "\n" in tail or bool(node.lpar):
-        return None
-    if wrapped.keyword is not None and wrapped.keyword.value != "data":
+    if wrapped is None or wrapped.keyword is not None or "#" in tail or "\n" in tail or node.lpar:
         return None
     needs = not is_primary(wrapped.value) and not bool(wrapped.value.lpar)
     start, end = context.outer_span(wrapped.value)
@@ -251,7 +201,7 @@ def _fix(node: cst.Call, last: cst.Call, context: FileContext) -> Fix | None:
 RULE = Rule(
     "TNS502",
     "parameter-lost-by-move",
-    Triggers(methods=("requires_grad_",), functions=("Parameter", *_LEAVES)),
+    Triggers(functions=("Parameter",)),
     assumes=("author-meant-this",),
     severity=Severity.WARNING,
     visit={cst.Call: check},

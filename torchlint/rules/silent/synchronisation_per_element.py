@@ -3,8 +3,8 @@
 ## What it does
 
 Flags `.item()`, `int()` and `float()` of each element of one tensor that may be on an accelerator: in a comprehension
-or a loop over it (`[t.item() for t in scores]`), in a loop that counts through it (`scores[i].item()`), and in
-`map(int, labels)`; also where the element is converted first (`t.long().item()`).
+or a loop over it (`[t.item() for t in scores]`), and in a loop that counts through it (`scores[i].item()`); also where
+the element is converted first (`t.long().item()`).
 
 It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes where a module is,
 as the module's parameters, what its `forward` is given, and what is computed of these do; or a call in the project
@@ -79,7 +79,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import libcst as cst
 
@@ -92,19 +92,23 @@ from torchlint.rules.api import (
     Dtype,
     FileContext,
     FlowSpecification,
-    JudgedConversion,
     Kind,
     NodePattern,
     Rule,
     Triggers,
+    block_with,
+    leaves,
+    word_of,
 )
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import is_primary
-from torchlint.rules.wording import brief
+from torchlint.rules.silent.device_words import BY_MODULE
+from torchlint.rules.wording import brief, in_a_line
 
 _CASTS: Final = {"int": Dtype.INTEGRAL, "float": Dtype.FLOATING}
 """Built-ins that read one element, and what ``tolist()`` must give to be the same."""
 _COMPLEX: Final = frozenset({"complex32", "complex64", "complex128"})
+_PAIRING: Final = ("zip", "enumerate")
 _READ: Final = frozenset({0})
 _READING: Final = FlowSpecification(
     changes=(NodePattern(ops=frozenset({"element"})), NodePattern(ops=frozenset({"index"}), at=_READ)),
@@ -125,173 +129,97 @@ _READING: Final = FlowSpecification(
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report the first reading of an element in a loop over a tensor."""
-    call = context.python(node)
-    if not isinstance(call, ast.Call) or not context.works_with_torch or context.is_test:
+    if not context.works_with_torch or context.is_test:
         return
-    is_map = _is_map(call, context)
-    read = [call.args[1]] if is_map else _read(call, context) if _is_reading(call) else ()
-    for tensor in read:
-        judged = _judged(tensor, call, context)
-        if judged is None or judged.of_device is None:
+    match call := context.python(node):
+        case ast.Call(func=ast.Attribute(attr="item"), args=[]) | ast.Call(func=ast.Name(id="int" | "float"), args=[_]):
+            tensors = _read(call, context)
+        case _:
+            return
+    for tensor in tensors:
+        judged = context.placed(tensor)
+        if judged is None or not (judged.is_tensor or _may_be_tensor(tensor, call, context)):
             continue
-        word = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        spelled = "map" if is_map else f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else "int()"
-        code = " ".join(ast.unparse(tensor).split())
         yield Draft(
-            word,
-            f"`{spelled}` waits for the accelerator once for each element of `{code if len(code) <= 40 else '...'}`: "
-            "one `.tolist()` waits once",
-            judged.of_device if judged.is_tensor else min(judged.of_device, Confidence.POSSIBLE),
-            judged.why or ("it comes where its module is, which may be moved",),
+            node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
+            f"the loop waits for the accelerator at each element of `{in_a_line(tensor)}`: call `.tolist()` once",
+            judged.confidence if judged.is_tensor else min(judged.confidence, Confidence.POSSIBLE),
+            judged.why or BY_MODULE,
             _fix(node, tensor, context),
         )
         return
 
 
-def _is_reading(call: ast.Call) -> bool:
-    match call:
-        case ast.Call(func=ast.Attribute(attr="item"), args=[]):
-            return True
-        case ast.Call(func=ast.Name(id="int" | "float"), args=[ast.Name() | ast.Subscript() | ast.Call()]):
-            return True
-    return False
-
-
-def _is_map(call: ast.Call, context: FileContext) -> bool:
-    match call:
-        case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="int" | "float"), _]):
-            return context.names(call.func) == {"builtins.map"}
-    return False
-
-
 def _read(call: ast.Call, context: FileContext) -> Iterator[ast.expr]:
     """Yield the tensors of which a call reads one element after the other in a loop, and nothing before it does."""
     for loop in _loops_around(call, context):
-        around = context.parent(loop) if isinstance(loop, ast.comprehension) else loop
-        within = context.within(around) if around is not None else []
-        bound = {each.id for each in within if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        walked = [(tensor, _names(target, context)) for tensor, target in _iterated(loop)]
-        walked += [
-            (part.value, bound & _names(part.slice, context))
+        bound = {each.id for each in context.inside(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
+        tensors = [each.iter for each in getattr(loop, "generators", [loop]) if not isinstance(each, ast.While)]
+        pairing = [each for each in tensors if isinstance(each, ast.Call) and word_of(each.func) in _PAIRING]
+        tensors += [given for each in pairing for given in each.args]
+        tensors += [
+            part.value
             for part in context.inside(call, ast.Subscript)
-            if not bound & _names(part.value, context)  # it is the same in each round
+            if bound & _names(part.slice, context) and not bound & _names(part.value, context)
         ]
-        for tensor, names in walked:
-            sinks = [each.sink.node for each in context.paths_from(_READING, tensor)] if names else []
-            inside = [each for each in within if each in sinks and names & _names(each, context)]
-            first = min(
-                inside, key=lambda each: context.span(each)[0] if isinstance(each, ast.expr) else 0, default=None
-            )
-            if first is call and not _happens_once(call, around, context):
+        for tensor in tensors:
+            sinks = {each.sink.node for each in context.paths_from(_READING, tensor)}
+            read = (each for each in context.inside(loop, ast.Call) if each in sinks and bound & _names(each, context))
+            first = min(read, key=lambda each: context.span(each)[0], default=None)
+            if first is call:
                 yield tensor
 
 
-def _iterated(loop: ast.For | ast.While | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what a loop takes elements of, each with what is bound to them."""
-    if isinstance(loop, ast.While):
-        return
-    match loop.iter, loop.target:
-        case ast.Call(func=ast.Name(id="zip"), args=given), ast.Tuple(elts=targets):
-            yield from zip(given, targets, strict=False)
-        case ast.Call(func=ast.Name(id="enumerate"), args=[given, *_]), ast.Tuple(elts=[_, target]):
-            yield given, target
-        case _:
-            yield loop.iter, loop.target
+def _loops_around(call: ast.Call, context: FileContext) -> Iterator[Any]:
+    """Yield the loops that run a call again and again, innermost first; none where it is the last to happen."""
+    below: ast.AST = call
+    for above in context.ancestors(call):
+        if isinstance(above, (ast.Raise, ast.Assert, *SCOPES)) or leaves(block_with(below, above)):
+            return
+        is_comprehension = any(each is not below for each in getattr(above, "generators", ()))
+        if is_comprehension or (isinstance(above, ast.For | ast.While) and below in above.body):
+            yield above
+        below = above
 
 
 def _names(node: ast.AST, context: FileContext) -> set[str]:
     return {each.id for each in context.within(node) if isinstance(each, ast.Name)}
 
 
-def _loops_around(call: ast.Call, context: FileContext) -> Iterator[ast.For | ast.While | ast.comprehension]:
-    """Yield the loops around a call, innermost first."""
-    below: ast.AST = call
-    for above in context.ancestors(call):
-        if isinstance(above, ast.For | ast.While) and below in above.body:
-            yield above
-        clauses: list[ast.comprehension] = getattr(above, "generators", [])
-        yield from (each for each in reversed(clauses) if below is not each)
-        if isinstance(above, SCOPES):
-            return
-        below = above
-
-
-def _happens_once(call: ast.Call, loop: ast.AST | None, context: FileContext) -> bool:
-    """Whether the loop is left behind the reading, or an error is told with it."""
-    below: ast.AST = call
-    for above in context.ancestors(call):
-        body = getattr(above, "body", None)
-        if isinstance(above, ast.Raise | ast.Assert):
-            return True
-        if isinstance(body, list) and below in body:
-            return isinstance(body[-1], ast.Return | ast.Raise | ast.Break)
-        if above is loop:
-            break
-        below = above
-    return False
-
-
-def _judged(tensor: ast.expr, call: ast.Call, context: FileContext) -> JudgedConversion | None:
-    """Judge where a tensor may be; None for what need be none, as a list of losses, and where nothing says it."""
-    judged = context.placed(tensor)
-    if judged is None or not judged.is_placed or judged.of_device in (None, Confidence.UNPROVEN):
-        return None
-    value = context.presumed_value(tensor)
+def _may_be_tensor(node: ast.expr, call: ast.Call, context: FileContext) -> bool:
+    """Whether what is read by members may be one tensor: a list, as of losses, has tensors for members."""
+    value = context.presumed_value(node)
     is_part = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Subscript)
-    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(tensor).lower())
-    return judged if judged.is_tensor or (value.may(Kind.TENSOR) and not may_be_list) else None
+    may_be_list = value.may(Kind.SEQUENCE) and (not is_part or "loss" in ast.unparse(node).lower())
+    return value.may(Kind.TENSOR) and not may_be_list
 
 
 # ---------------------------------------------------------------------- the repair
 def _fix(node: cst.Call, tensor: ast.expr, context: FileContext) -> Fix | None:
-    """Put one ``tolist()`` in the place of a comprehension that does nothing else, and of ``list(map(int, x))``."""
-    found = _whole(node, context)
-    if found is None or context.python(found[1]) is not tensor:
-        return None
-    whole, read, casts = found
-    value = context.value(tensor)
-    same = all(value.dtype == _CASTS[each] and value.exact not in _COMPLEX for each in casts)
-    if not same or "#" in context.code(whole) or "\n" in context.code(whole):
-        return None
-    code = context.code_with_parentheses(read)
-    code = code if is_primary(read) or read.lpar else f"({code})"
-    one = HAS_ONE_DIMENSION.decided(None if value.rank == 1 else "", brief(read, context))
-    edit = context.replace(whole, f"{code}.tolist()")
-    return Fix("Take all of them at once", (edit,), (one, is_tensor(read, context)))
-
-
-def _whole(node: cst.Call, context: FileContext) -> tuple[cst.BaseExpression, cst.BaseExpression, list[str]] | None:
-    """Return what reads all elements and does nothing else, the tensor, and the built-ins around each."""
-    match node, context.parent(context.parent(node) or node):
-        case cst.Call(func=cst.Name(value="map"), args=[cst.Arg(value=cst.Name(value=cast)), cst.Arg(value=read)]), (
-            cst.Call(func=cst.Name(value="list"), args=[_]) as called
+    """Put one ``tolist()`` in the place of a list comprehension that does nothing else."""
+    whole = context.parent(node)
+    read = node.func.value if isinstance(node.func, cst.Attribute) else node.args[0].value
+    match whole:
+        case cst.ListComp(for_in=cst.CompFor(target=cst.Name(value=name), iter=source, ifs=[], inner_for_in=None)) if (
+            isinstance(read, cst.Name) and read.value == name and context.python(source) is tensor
         ):
-            return called, read, [cast]
-    above: cst.CSTNode = node
-    casts: list[str] = []
-    match node:
-        case cst.Call(func=cst.Attribute(value=cst.Name(value=element))):
-            outer = context.parent(context.parent(node) or node)
-            if isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value in _CASTS:
-                above, casts = outer, [outer.func.value]
-        case cst.Call(func=cst.Name(value="int" | "float" as cast), args=[cst.Arg(value=cst.Name(value=element))]):
-            casts = [cast]
+            value, code = context.value(tensor), context.code_with_parentheses(source)
         case _:
             return None
-    match context.parent(above):
-        case (
-            cst.ListComp(
-                elt=elt, for_in=cst.CompFor(target=cst.Name(value=name), iter=read, ifs=[], inner_for_in=None)
-            ) as whole
-        ) if elt is above and name == element:
-            return whole, read, casts
-    return None
+    if isinstance(node.func, cst.Name) and (value.dtype != _CASTS[node.func.value] or value.exact in _COMPLEX):
+        return None
+    if "#" in context.code(whole) or "\n" in context.code(whole):
+        return None
+    code = code if is_primary(source) or source.lpar else f"({code})"
+    one = HAS_ONE_DIMENSION.decided(None if value.rank == 1 else "", brief(source, context))
+    edit = context.replace(whole, f"{code}.tolist()")
+    return Fix("Take all of them at once", (edit,), (one, is_tensor(source, context)))
 
 
 RULE = Rule(
     "TNS504",
     "synchronisation-per-element",
-    Triggers(methods=("item",), builtins=("int", "float", "map")),
+    Triggers(methods=("item",), builtins=("int", "float")),
     assumes=("is-torch-tensor", "is-scalar"),
     severity=Severity.WARNING,
     visit={cst.Call: check},
