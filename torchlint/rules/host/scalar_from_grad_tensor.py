@@ -3,8 +3,8 @@
 ## What it does
 
 Reports `float(t)`, `complex(t)`, `t` as an element in `torch.tensor([t])`, and in functions that call `backward` also
-`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss or a summand of one
-that is differentiated in the same function, what a module with parameters gives.
+`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss that is differentiated
+in the same function, what a module with parameters gives.
 
 Silent are `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch takes without a word,
 all conversions while grad mode is off, and values of which only a parameter or an unknown call could say that they
@@ -36,7 +36,7 @@ import torch
 weight = torch.ones(3, requires_grad=True)
 loss = (weight * 2).sum()
 loss.backward()
-total = loss.item()
+total = float(loss.detach())
 ```
 
 Where the gradient is to flow, use `torch.exp(loss)`, and `torch.stack([a, b])` in place of `torch.tensor([a, b])`.
@@ -57,10 +57,8 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 ## Fix safety
 
 Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
-`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called before in the
-same block, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
-neither `float` nor `math` takes. Unsafe where a number may be handed to the same place, which has no `.detach()`, and
-in a `forward` and where a loss is computed: there the warning may be the only sign that a gradient gets lost.
+Unsafe where a number may be handed to the same place, which has no `.detach()`, and in a `forward` and where a loss is
+computed: there the warning may be the only sign that a gradient gets lost.
 
 For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
 is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
@@ -74,7 +72,6 @@ is trained, and `.detach()` keeps what happens today. Which was meant is yours t
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -82,9 +79,8 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
-from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import (
-    FUNCTIONS,
     RECEIVES,
     Draft,
     FileContext,
@@ -95,19 +91,17 @@ from torchlint.rules.api import (
     NodePattern,
     Rule,
     Triggers,
-    earlier_in_block,
 )
-from torchlint.rules.host.host_conversions import computes_loss
+from torchlint.rules.host.host_conversions import called_on, computes_loss
 from torchlint.rules.obligations import is_tensor
-from torchlint.rules.repairs import is_primary
 from torchlint.rules.wording import brief
 
 _WITHOUT_FLOAT: Final = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
-_REAL: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
 _CONVERSION: Final = re.compile(r"%[#0\- +]*\d*(?:\.\d*)?[hlL]?(.)", re.DOTALL)
 _BACKWARD: Final = frozenset({"backward", "manual_backward"})
 _FIRST: Final = frozenset({0})
+_OPERATION: Final = frozenset({"operation"})
 _DIFFERENTIATED: Final = FlowSpecification(
     sinks=(
         NodePattern(methods=frozenset({"backward"}), at=RECEIVES),
@@ -117,8 +111,8 @@ _DIFFERENTIATED: Final = FlowSpecification(
     is_computed=True,
     computed_by=(
         NodePattern(methods=frozenset({"scale"}), at=_FIRST),
-        NodePattern(ops=frozenset({"operation"}), words=frozenset({"+", "+=", "/"})),
-        NodePattern(ops=frozenset({"operation"}), beside=lambda value: not value.may(Kind.TENSOR)),
+        NodePattern(ops=_OPERATION, words=frozenset({"+", "+=", "/"}), value=lambda value: value.must(Kind.TENSOR)),
+        NodePattern(ops=_OPERATION, beside=lambda value: not value.may(Kind.TENSOR)),
     ),
     of_all_versions=True,
     is_followed_into_calls=False,
@@ -162,42 +156,23 @@ def _converted(
     live = {each: sure for each in given if (sure := _requires_grad(each, node, context)) is not None}
     if not live:
         return
-    first, code = next(iter(live)), brief(next(iter(live)), context)
-    is_real = all(_is_real(each, context) for each in live)
+    first = next(iter(live))
     what = f"`{brief(node.func, context)}`" if isinstance(node, cst.Call) else "`%`"
-    remedy = "use `.item()`" if is_real else "detach it first"
     cuts = computes_loss(node, context) and not _trains(node, context)
+    message = f"{what} of a tensor that requires grad warns and will raise: insert `.detach()`"
     if cuts:
-        remedy = "and the gradient ends here: stay in torch if one is wanted"
+        message = f"{what} cuts the gradient where a loss is computed: stay in torch, or insert `.detach()`"
     doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
-    wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, code)
-    edits = [edit for each in live for edit in _number(node, each, ".item()" if is_real else ".detach()", context)]
+    wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
+    edits = tuple(edit for each in live for edit in called_on(each, ".detach()", context))
     yield Draft(
         at,
-        f"{what} of `{code}`, which requires grad: torch warns and will raise, {remedy}",
+        message,
         min(live.values()),
         _why(first, context),
-        Fix(
-            "Use `.item()`" if is_real else "Insert `.detach()`",
-            tuple(edits),
-            (*(is_tensor(each, context) for each in live), wanted),
-        ),
+        Fix("Insert `.detach()`", edits, (*(is_tensor(each, context) for each in live), wanted)),
         Severity.WARNING if cuts else Severity.LEGACY,
     )
-
-
-def _number(node: cst.BaseExpression, of: cst.BaseExpression, word: str, context: FileContext) -> Iterator[Edit]:
-    """Take a tensor's number without a warning; `float` goes with it where the dtype makes it superfluous."""
-    opening, closing = ("(", ")") if not is_primary(of) and not getattr(of, "lpar", ()) else ("", "")
-    start, end = context.outer_span(of)
-    first, last = start, end
-    if word == ".item()" and isinstance(node, cst.Call) and context.names(node.func) == {"builtins.float"}:
-        first, last = context.span(node)
-        if "#" in context.source.slice(first, start) + context.source.slice(end, last):
-            first, last = start, end
-    if opening or first < start:
-        yield Edit(first, start, opening)
-    yield Edit(end, last, f"{closing}{word}")
 
 
 def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
@@ -211,8 +186,7 @@ def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -
     first = next(iter(live))
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-        f"`torch.tensor` makes a constant of `{brief(first, context)}`, which requires grad: "
-        "`torch.stack` keeps the gradient, `.detach()` says that it is to end here",
+        "`torch.tensor` cuts the gradient of its elements: use `torch.stack`, or `.detach()` if that is meant",
         min(live.values()),
         _why(first, context),
         _stacked(node, given, context) if len(live) == len(leaves) else None,
@@ -259,49 +233,16 @@ def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: Fi
     """Return how sure it is that a value requires grad where a number is asked for; None where nothing brings it."""
     if not _may_be_live(node, context):
         return None
-    is_known, paths = context.value(node).is_tensor, _differentiated(node, context)
-    is_itself = any(_is_of(each.sink.node, context.code(node)) for each in paths)
-    if is_itself and is_known and context.mode(node) == Mode.ON:
-        return Confidence.CERTAIN
-    if is_itself or (paths and (is_known or isinstance(node, cst.Name))):  # `args.weight` of a sum may be a number
-        return Confidence.LIKELY
-    judged = context.judged(node, at) if is_known else None
-    return judged.of_grad if judged is not None and judged.has_source_of_grad else None
+    judged = context.judged(node, at) if context.value(node).is_tensor else None
+    if judged is not None and judged.has_source_of_grad:
+        return judged.of_grad
+    return Confidence.LIKELY if _differentiated(node, context) else None
 
 
 def _differentiated(node: cst.BaseExpression, context: FileContext) -> tuple[KnownPath, ...]:
-    """Return the ways of a value to where it is differentiated, itself or in a sum."""
+    """Return the ways of a value to where it is differentiated."""
     may_be = context.works_with_torch and _trains(node, context)
     return context.paths_from(_DIFFERENTIATED, node) if may_be else ()
-
-
-def _is_real(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a tensor holds no complex numbers: ``backward`` without an argument, which ran before, refuses them."""
-    value, place = context.value(node), context.python(node)
-    if value.is_tensor and value.exact in _REAL:
-        return True
-    if not isinstance(place, ast.Name):
-        return False
-    calls = {each.sink.node for each in _differentiated(node, context) if _is_of(each.sink.node, place.id)}
-    below: ast.AST = place
-    for above in context.ancestors(place):
-        before = earlier_in_block(below, above)
-        if any(isinstance(each, ast.Expr) and each.value in calls for each in before):
-            return True
-        if isinstance(above, FUNCTIONS):
-            return False
-        below = above
-    return False
-
-
-def _is_of(call: ast.AST, code: str) -> bool:
-    """Whether a call differentiates a value as it is, and takes no gradient: ``loss.backward()``."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=value, attr="backward"), args=[]):
-            return ast.unparse(value) == code
-        case ast.Call(func=ast.Attribute(attr="backward" | "manual_backward"), args=[value]):
-            return ast.unparse(value) == code
-    return False
 
 
 def _why(node: cst.BaseExpression, context: FileContext) -> tuple[str, ...]:
