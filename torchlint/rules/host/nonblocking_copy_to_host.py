@@ -5,8 +5,8 @@
 Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)`,
 `.to(torch.device("cpu"), ...)`, and `copy_` into a tensor on the host. Copies to an accelerator are right and left
 alone, and so is a function that waits for the copy: one that calls `synchronize`, or waits for a stream or an event.
-Where a copy that waits, `y.cpu()`, stands between this one and its first use, the finding is `unproven`: that one
-begins when this one has ended.
+Where a copy that waits, `y.cpu()`, stands behind this one in the function, or the file makes streams or events, the
+finding is `unproven`: the order may be right.
 
 ## Why is this bad?
 
@@ -66,7 +66,6 @@ the argument. With the argument the result of `.to("cpu")` lies in pinned memory
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -94,8 +93,9 @@ _READS: Final = frozenset({"numpy", "item", "tolist", "__array__"})
 _READ: Final = FlowSpecification(sinks=(NodePattern(methods=_READS, at=RECEIVES),))
 _WAITS: Final = re.compile(r"\.(synchronize|wait|wait_stream|wait_event)\(")
 _WAITING_COPY: Final = re.compile(r"\.(cpu|item|tolist)\(\)|\.to\((?![^()]*non_blocking=True)[^()]*cpu[^()]*\)")
-_ORDERING: Final = re.compile(rb"\.(Event|Stream|record_event|synchronize|wait_stream|wait_event)\(")
-_STREAMS: Final = re.compile(rb"\.(stream|record|current_stream)\(")
+_ORDERING: Final = re.compile(
+    rb"\.(Event|Stream|record_event|synchronize|wait_stream|wait_event|stream|record|current_stream)\("
+)
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -121,7 +121,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         NO_OWN_METHOD.decided(None if context.value(node.func.value).is_tensor else "", receiver),
     )
     why = context.why(value.why_device) or (f"nothing shows that `{brief(copied, context)}` is on the host",)
-    sure = _confidence(node, context)
+    sure = _confidence(node, around, context)
     if node.func.attr.value == "cpu":
         message = "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it"
         decided = (NO_OWN_METHOD.open(receiver, "a class of your own may have a `cpu` that takes the argument"),)
@@ -147,37 +147,18 @@ def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.
     return None
 
 
-def _confidence(node: cst.Call, context: FileContext) -> Confidence:
+def _confidence(node: cst.Call, around: cst.CSTNode, context: FileContext) -> Confidence:
     """Judge by who reads the copy: the chain it stands in, this function, or nobody in sight."""
     above, source = context.parent(node), cst.ensure_type(node.func, cst.Attribute).value
-    is_used = isinstance(above, cst.Attribute)
-    if (
-        isinstance(above, cst.Attribute)
-        and above.attr.value in _READS
-        and context.value(source).device & Device.ACCELERATOR
-    ):
+    used = above.attr.value if isinstance(above, cst.Attribute) else ""
+    if used in _READS and context.value(source).device & Device.ACCELERATOR:
         return Confidence.CERTAIN
     if context.matches(_ORDERING):  # whoever makes streams or events has an order in mind
         return Confidence.UNPROVEN
-    if not is_used and _is_waited_for(node, context):
+    end = context.span(around)[1] if isinstance(around, cst.FunctionDef) else len(context.source.utf8)
+    if not used and _WAITING_COPY.search(context.source.slice(context.span(node)[1], end)):  # copies of one stream end in their order
         return Confidence.UNPROVEN
-    if context.matches(_STREAMS):
-        return Confidence.POSSIBLE
-    return Confidence.LIKELY if is_used or context.paths_from(_READ, node) else Confidence.POSSIBLE
-
-
-def _is_waited_for(node: cst.Call, context: FileContext) -> bool:
-    """Whether a copy that waits stands before the end of the statement that uses this one first.
-
-    Copies of one stream end in their order: the second one returns when both have ended.
-    """
-    place = context.python(node)
-    while place is not None and isinstance(above := context.parent(place), ast.IfExp):
-        place = above
-    used = context.first_use(place) if isinstance(place, ast.expr) else None
-    statement = context.nearest(used, ast.stmt) if used is not None and context.holds(used) else None
-    end = context.span(statement)[1] if statement is not None else 0
-    return bool(_WAITING_COPY.search(context.source.slice(context.span(node)[1], end)))
+    return Confidence.LIKELY if used or context.paths_from(_READ, node) else Confidence.POSSIBLE
 
 
 RULE = Rule(
