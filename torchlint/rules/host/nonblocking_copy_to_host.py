@@ -156,7 +156,8 @@ def _confidence(node: cst.Call, around: cst.CSTNode, context: FileContext) -> Co
     if context.matches(_ORDERING):  # whoever makes streams or events has an order in mind
         return Confidence.UNPROVEN
     end = context.span(around)[1] if isinstance(around, cst.FunctionDef) else len(context.source.utf8)
-    if not used and _WAITING_COPY.search(context.source.slice(context.span(node)[1], end)):  # copies of one stream end in their order
+    behind = context.source.slice(context.span(node)[1], end)
+    if not used and _WAITING_COPY.search(behind):  # copies of one stream end in their order
         return Confidence.UNPROVEN
     return Confidence.LIKELY if used or context.paths_from(_READ, node) else Confidence.POSSIBLE
 

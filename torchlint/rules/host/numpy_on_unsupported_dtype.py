@@ -3,9 +3,9 @@
 ## What it does
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, under
-a name or an attribute that holds nothing else. What is computed of bfloat16 and of numbers, `h * 2` and
-`torch.relu(h)`, is bfloat16, too.
+`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, in
+the chain or under a name of the same function that holds nothing else. What is computed of bfloat16 and of numbers,
+`h * 2` and `torch.relu(h)`, is bfloat16, too.
 
 Silent are tensors of unknown dtype, such as the output of a model, what has been cast, made dense or resolved since or
 on one of several ways, what stands in a function with `autocast`, and `.numpy(force=True)` on a conjugate view, which
@@ -81,70 +81,17 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import (
-    RECEIVES,
-    Draft,
-    FileContext,
-    FlowPlace,
-    FlowSpecification,
-    FlowValue,
-    Function,
-    Kind,
-    NodePattern,
-    Rule,
-    Triggers,
-    remembered,
-)
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import in_a_line, value_step
 
-
-def _methods(words: str) -> NodePattern:
-    return NodePattern(methods=frozenset(words.split()), at=RECEIVES)
-
-
-def _ways(makers: NodePattern, ends: str, *changes: NodePattern) -> FlowSpecification:
-    """Describe the ways of what is made, and perhaps changed, to where it becomes an array; ``ends`` undo it.
-
-    They end where several ways meet, and in containers, where something else may be taken for it.
-    """
-    meetings = frozenset({"phi", "gamma", "either", "sequence", "dict", "comprehension", "grow", "spread"})
-    return FlowSpecification(
-        sources=(makers,),
-        changes=changes,
-        stops=(_methods(ends), NodePattern(ops=meetings)),
-        sinks=(_methods("numpy"), *changes),
-        is_computed=True,
-        computed_by=(_methods("detach cpu cuda requires_grad_ coalesce"), *changes),
-        through_objects=True,
-    )
-
-
-def _is_tensor(value: FlowValue) -> bool:
-    return value.must(Kind.TENSOR)
-
-
-_COMPLEX: Final = "complex polar view_as_complex fft.fft fft.fft[2n] fft.ifft fft.ifft[2n] fft.rfft fft.rfft[2n]"
-_TO_SPARSE: Final = frozenset("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc".split())
 _CONJUGATE: Final = "a conjugate view"
-_LAYOUTS: Final = {
-    (_CONJUGATE, ".resolve_conj()"): _ways(
-        NodePattern(functions=tuple(f"torch.{each}" for each in _COMPLEX.split()), value=_is_tensor),
-        "resolve_conj clone to cpu cuda",  # a copy from an accelerator resolves it, too
-        _methods("conj adjoint"),
-        NodePattern(functions=("torch.conj", "torch.adjoint")),
-    ),
-    ("sparse", ".to_dense()"): _ways(
-        NodePattern(methods=_TO_SPARSE, functions=("torch.sparse_*_tensor",), value=_is_tensor),
-        "to_dense values indices crow_indices col_indices",
-    ),
-    ("quantised", ".dequantize()"): _ways(
-        NodePattern(functions=("torch.quantize_per_*",)),
-        "dequantize int_repr",
-    ),
-}
-"""What NumPy has no array for beside dtypes, and what repairs it."""
-_WORDS: Final = re.compile(rb"to_sparse|sparse_\w+_tensor|quantize_per|\bconj\b|\badjoint\b")
+_SPARSE: Final = re.compile(r"to_sparse(_coo|_cs[rc]|_bs[rc])?|torch\.sparse_\w+_tensor")
+_QUANTISED: Final = re.compile(r"torch\.quantize_per_\w+")
+_COMPLEX: Final = re.compile(r"torch\.(complex|polar|view_as_complex|fft\.(fft|ifft|rfft)[2n]?)")
+_COPIES: Final = frozenset({"cpu", "cuda"})
+"""From an accelerator they resolve a conjugate view, too."""
+_AS_IT_IS: Final = frozenset({"detach", "coalesce", "requires_grad_"})
 _OF_BITS: Final = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
 
 
@@ -155,9 +102,9 @@ class _Refused:
     name: str
     repair: str
     otherwise: str
-    is_shown: bool
-    """Whether the function around shows what it is."""
     why: str
+    is_shown: bool = True
+    """Whether the function around shows what it is."""
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -175,10 +122,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     error = "RuntimeError" if found.name == _CONJUGATE else "TypeError"
-    remedy = f"use `{found.repair}`" if found.repair else found.otherwise
+    remedy = f"insert `{found.repair}`" if found.repair else found.otherwise
     yield Draft(
         at,
-        f"`.numpy()` raises `{error}` on what is {found.name}: {remedy}",
+        f"`.numpy()` raises `{error}` on {found.name}: {remedy}",
         Confidence.CERTAIN if found.is_shown else Confidence.LIKELY,
         (found.why,),
         _fix(found, node, receiver, context) if found.repair else None,
@@ -202,45 +149,55 @@ def _of_dtype(receiver: cst.BaseExpression, asked: str, context: FileContext) ->
     text = context.code(next(around, context.module))
     if "autocast" in text:
         return None
-    why = value_step(receiver, value.exact, context)
+    name, why, is_shown = f"a {value.exact} tensor", value_step(receiver, value.exact, context), "bfloat16" in text
     if value.exact != "bfloat16":
-        return _Refused(value.exact, "", "cast it first", True, why)
+        return _Refused(name, "", "cast it first", why)
     if asked in _OF_BITS:
-        return _Refused(value.exact, "", "view it as integers to get its bits", "bfloat16" in text, why)
-    return _Refused(value.exact, ".float()", "`.view` of an integer dtype gives the bits", "bfloat16" in text, why)
+        return _Refused(name, "", "view it as integers to get its bits", why, is_shown)
+    return _Refused(name, ".float()", "`.view` of an integer dtype gives the bits", why, is_shown)
 
 
 def _of_layout(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
-    """Say what is sparse, quantised or a conjugate view."""
-    place = context.python(node)
-    found = _layouts(context.tree, context).get(place) if place is not None and context.matches(_WORDS) else None
-    if found is None or place is None or (found[0] == _CONJUGATE and node.args):
-        return None
-    name, repair, made = found
-    is_here = context.function_around(place) is context.function_around(made.node)
-    if not is_here and isinstance(receiver, cst.Attribute):
-        stores = (each.ctx for each in context.attributes_by_word()[receiver.attr.value])
-        if sum(isinstance(each, ast.Store) for each in stores) > 1:
-            return None
-    otherwise = "`.int_repr()` gives the integers" if name == "quantised" else ""
-    return _Refused(name, repair, otherwise, is_here, f"`{in_a_line(made.node)}` is {name}, line {made.row}")
+    """Say what is a conjugate view, sparse or quantised by the call that makes it."""
+    place = context.python(receiver)
+    match made := _maker(place, _AS_IT_IS, context):
+        case ast.Call(func=ast.Attribute(value=of, attr="conj" | "adjoint")) if not node.args:
+            numbers = _maker(of, _AS_IT_IS | _COPIES, context)
+            if numbers is not None and _is_made_by(_COMPLEX, numbers, context):
+                return _Refused(_CONJUGATE, ".resolve_conj()", "", _step(made, _CONJUGATE))
+    made = _maker(place, _AS_IT_IS | _COPIES, context)
+    if made is not None and _is_made_by(_SPARSE, made, context):
+        return _Refused("a sparse tensor", ".to_dense()", "", _step(made, "sparse"))
+    if made is not None and _is_made_by(_QUANTISED, made, context):
+        integers = "`.int_repr()` gives the integers"
+        return _Refused("a quantised tensor", ".dequantize()", integers, _step(made, "quantised"))
+    return None
 
 
-@remembered
-def _layouts(_: ast.Module, context: FileContext) -> dict[ast.AST, tuple[str, str, FlowPlace]]:
-    """Return where what NumPy has no array for becomes one, what it is, its repair, and where it is made."""
-    found: dict[ast.AST, tuple[str, str, FlowPlace]] = {}
-    scopes: tuple[Function | ast.Module, ...] = (context.tree, *context.nodes(ast.FunctionDef))
-    for said, ways in _LAYOUTS.items():
-        paths = [each for scope in scopes for each in context.paths_in(ways, scope) if each.is_sure]
-        made = {each.sink.node: each.change or each.source for each in paths}
-        again = [begun.node for sink, begun in made.items() if not _is_numpy(sink) and sink is not begun.node]
-        found |= {sink: (*said, begun) for sink, begun in made.items() if _is_numpy(sink) and begun.node not in again}
-    return found
+def _maker(node: ast.AST | None, handing_on: frozenset[str], context: FileContext) -> ast.Call | None:
+    """Return the call of the same function that makes a tensor, before methods that hand it on."""
+    match node:
+        case ast.Name():
+            bound = context.definition(node)
+            is_here = bound is not None and context.function_around(bound) is context.function_around(node)
+            return _maker(bound, handing_on, context) if is_here and not isinstance(bound, ast.Name) else None
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in handing_on:
+            return _maker(inner, handing_on, context)
+        case ast.Call():
+            return node
+    return None
 
 
-def _is_numpy(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy"
+def _is_made_by(names: re.Pattern[str], made: ast.Call, context: FileContext) -> bool:
+    """Whether a call is of a function of torch, or of a tensor's method, that goes by one of some names."""
+    of_torch = context.names(made.func)
+    if isinstance(made.func, ast.Attribute) and context.value(made.func.value).is_tensor:
+        of_torch |= {made.func.attr}
+    return any(names.fullmatch(each) for each in of_torch)
+
+
+def _step(made: ast.Call, what: str) -> str:
+    return f"`{in_a_line(made)}` is {what}, line {made.lineno}"
 
 
 RULE = Rule(
