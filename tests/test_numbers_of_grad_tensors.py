@@ -39,8 +39,6 @@ REPORTED = (
     "math.floor(t)",
     "math.pow(2, t)",
     "cmath.sqrt(t)",
-    "'%.2f' % t",
-    "'%d %g' % (1, t)",
     "torch.tensor([t])",
     "torch.tensor([[1.0, t]])",
     "torch.tensor([a, b])",

@@ -43,6 +43,15 @@ class Conversion:
 
 
 # ---------------------------------------------------------------------- what is said
+def not_excluded(found: Conversion) -> str:
+    """Name what a tensor may be that would not become an array: it may require grad or be on an accelerator."""
+    return {
+        (True, True): "may require grad or be on an accelerator",
+        (True, False): "may require grad",
+        (False, True): "may be on an accelerator",
+    }[found.detach, found.cpu]
+
+
 def missing_calls(found: Conversion) -> str:
     """Name what is missing, for the end of a message: ``.detach()`` and ``.cpu()`` are missing."""
     return {

@@ -102,7 +102,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     value = context.value(source)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or _speaks_for_torch(chain, source, context)):
         return
-    message = f"NumPy is a detour here: `.{word}()` gives the Python {_WHAT[word]} directly, on every device"
+    message = f"NumPy is a detour to a Python {_WHAT[word]}: use `.{word}()`"
     if isinstance(used, cst.Subscript):
         message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
     known = has_method_of_torch(source, "numpy", context, chain)

@@ -3,12 +3,12 @@
 ## What it does
 
 Reports `float(t)`, `complex(t)`, `t` as an element in `torch.tensor([t])`, and in functions that call `backward` also
-`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss that is differentiated
-in the same function, what a module with parameters gives.
+what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss that is differentiated in the same
+function, what a module with parameters gives.
 
 Silent are `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch takes without a word,
-all conversions while grad mode is off, and values of which only a parameter or an unknown call could say that they
-require grad.
+`"%.2f" % t`, all conversions while grad mode is off, and values of which only a parameter or an unknown call could say
+that they require grad.
 
 ## Why is this bad?
 
@@ -72,7 +72,6 @@ is trained, and `.detach()` keeps what happens today. Which was meant is yours t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -98,7 +97,6 @@ from torchlint.rules.wording import brief
 
 _WITHOUT_FLOAT: Final = frozenset("trunc prod comb perm gcd lcm factorial isqrt fsum dist sumprod".split())
 """Functions of ``math`` that ask a tensor for something else than ``__float__``, or take a list."""
-_CONVERSION: Final = re.compile(r"%[#0\- +]*\d*(?:\.\d*)?[hlL]?(.)", re.DOTALL)
 _BACKWARD: Final = frozenset({"backward", "manual_backward"})
 _FIRST: Final = frozenset({0})
 _OPERATION: Final = frozenset({"operation"})
@@ -119,49 +117,33 @@ _DIFFERENTIATED: Final = FlowSpecification(
 )
 
 
-def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
-    """Report a call that asks a tensor for its number."""
+def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
+    """Report a call that asks tensors for their numbers, or makes a constant of them."""
     plain = [each.value for each in node.args if not each.star and each.keyword is None]
     match node.func:
         case cst.Name(value="float" | "complex" as word) as at if len(node.args) == len(plain) == 1:
-            if _may_be_live(plain[0], context) and context.names(at) == {f"builtins.{word}"}:
+            if context.names(at) == {f"builtins.{word}"}:
                 yield from _converted(node, at, plain, context)
         case cst.Attribute(value=cst.Name(value="math" | "cmath" as module), attr=cst.Name(value=word) as at):
             is_one = word not in _WITHOUT_FLOAT and _trains(node, context)
             if is_one and context.names(node.func) == {f"{module}.{word}"}:
                 yield from _converted(node, at, plain, context)
-        case function if context.spells(function, "tensor") and plain:
+        case function if context.spells(function, "tensor") and plain and context.names(function) == {"torch.tensor"}:
             yield from _gathered(node, plain[0], context)
 
 
-def check_format(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
-    """Report ``"%.2f" % t`` in a function that differentiates something."""
-    if not isinstance(node.operator, cst.Modulo) or isinstance(node.left, cst.BaseNumber):
-        return
-    given = [each.value for each in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
-    if not _trains(node, context) or not any(_may_be_live(each, context) for each in given):
-        return
-    text = context.value(node.left).const
-    words = [each for each in _CONVERSION.findall(text) if each != "%"] if isinstance(text, str) else []
-    if len(words) == len(given):  # where a value is taken by name, or is a width, these differ
-        for each, word in zip(given, words, strict=True):
-            if word in "eEfFgG":
-                yield from _converted(node, each, [each], context)
-
-
 def _converted(
-    node: cst.BaseExpression, at: cst.CSTNode, given: list[cst.BaseExpression], context: FileContext
+    node: cst.Call, at: cst.CSTNode, given: list[cst.BaseExpression], context: FileContext
 ) -> Iterator[Draft]:
     """Report those of some values that require grad: each is asked for its number."""
     live = {each: sure for each in given if (sure := _requires_grad(each, node, context)) is not None}
     if not live:
         return
-    first = next(iter(live))
-    what = f"`{brief(node.func, context)}`" if isinstance(node, cst.Call) else "`%`"
+    first, function = next(iter(live)), brief(node.func, context)
     cuts = computes_loss(node, context) and not _trains(node, context)
-    message = f"{what} of a tensor that requires grad warns and will raise: insert `.detach()`"
+    message = f"`{function}` of a tensor that requires grad warns and will raise: insert `.detach()`"
     if cuts:
-        message = f"{what} cuts the gradient where a loss is computed: stay in torch, or insert `.detach()`"
+        message = f"`{function}` cuts the gradient where a loss is computed: stay in torch, or insert `.detach()`"
     doubt = "a loss is computed here: the warning may be the only sign of a lost gradient"
     wanted = NO_GRADIENT_WANTED.decided(doubt if cuts else None, brief(first, context))
     edits = tuple(edit for each in live for edit in called_on(each, ".detach()", context))
@@ -178,8 +160,6 @@ def _converted(
 def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
     """Report ``torch.tensor([a, b])``: a constant that was made of values with a gradient."""
     leaves = list(_leaves(given))
-    if not any(_may_be_live(each, context) for each in leaves) or context.names(node.func) != {"torch.tensor"}:
-        return
     live = {each: sure for each in leaves if (sure := _requires_grad(each, node, context)) is not None}
     if not live:
         return
@@ -215,14 +195,6 @@ def _leaves(given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
 
 
 # ---------------------------------------------------------------------- what requires grad
-def _may_be_live(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression may require grad: it is no literal, no comparison, and nothing known says no."""
-    if isinstance(node, cst.BaseNumber | cst.BaseString | cst.Comparison | cst.BooleanOperation | cst.BaseComp):
-        return False
-    value = context.value(node)
-    return value.may(Kind.TENSOR) and value.may_require_grad and bool(context.mode(node) & Mode.ON)
-
-
 def _trains(node: cst.CSTNode, context: FileContext) -> bool:
     """Whether the function around a node, or outside of functions its statements, call ``backward``."""
     around = (each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef))
@@ -231,9 +203,10 @@ def _trains(node: cst.CSTNode, context: FileContext) -> bool:
 
 def _requires_grad(node: cst.BaseExpression, at: cst.BaseExpression, context: FileContext) -> Confidence | None:
     """Return how sure it is that a value requires grad where a number is asked for; None where nothing brings it."""
-    if not _may_be_live(node, context):
+    value = context.value(node)
+    if not (value.may(Kind.TENSOR) and value.may_require_grad and context.mode(node) & Mode.ON):
         return None
-    judged = context.judged(node, at) if context.value(node).is_tensor else None
+    judged = context.judged(node, at) if value.is_tensor else None
     if judged is not None and judged.has_source_of_grad:
         return judged.of_grad
     return Confidence.LIKELY if _differentiated(node, context) else None
@@ -258,5 +231,5 @@ RULE = Rule(
     "scalar-from-grad-tensor",
     Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
     assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this"),
-    visit={cst.Call: check_call, cst.BinaryOperation: check_format},
+    visit={cst.Call: check},
 )
