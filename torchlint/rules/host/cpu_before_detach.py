@@ -58,7 +58,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers, one_line
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
 from torchlint.rules.method_calls import method_call
@@ -74,27 +74,17 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     value = context.value(copied.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
-    shown = "." + one_line(context.source.slice(*_span(node, context)), 40)
-    edits = _swapped(node, detached, context)
+    shown = "." + one_line(context.source.slice(context.span(copied.attr)[0], context.span(node)[1]), 40)
+    is_commented = "#" in context.source.slice(context.span(node)[1], context.span(detached)[1])
+    edits = context.insert_after(copied.value, ".detach()"), context.delete_between(node, detached)
     known = has_method_of_torch(copied.value, "detach", context, detached)
     yield Draft(
         copied.attr,
         f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",
         Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
         (tensor_step(copied.value, context),),
-        Fix(f"Swap them: `.detach(){shown}`", edits, (known,)) if edits else None,
+        None if is_commented else Fix(f"Swap them: `.detach(){shown}`", edits, (known,)),
     )
-
-
-def _swapped(copied: cst.Call, detached: cst.Call, context: FileContext) -> tuple[Edit, ...]:
-    """Swap the two calls' own text, from the method's name to the closing parenthesis; what lies between stays."""
-    first, second = _span(copied, context), _span(detached, context)
-    one, other = context.source.slice(*first), context.source.slice(*second)
-    return () if "#" in one + other else (Edit(*first, other), Edit(*second, one))
-
-
-def _span(call: cst.Call, context: FileContext) -> tuple[int, int]:
-    return context.span(cst.ensure_type(call.func, cst.Attribute).attr)[0], context.span(call)[1]
 
 
 RULE = Rule(

@@ -93,9 +93,8 @@ _READS: Final = frozenset({"numpy", "item", "tolist", "__array__"})
 _READ: Final = FlowSpecification(sinks=(NodePattern(methods=_READS, at=RECEIVES),))
 _WAITS: Final = re.compile(r"\.(synchronize|wait|wait_stream|wait_event)\(")
 _WAITING_COPY: Final = re.compile(r"\.(cpu|item|tolist)\(\)|\.to\((?![^()]*non_blocking=True)[^()]*cpu[^()]*\)")
-_ORDERING: Final = re.compile(
-    rb"\.(Event|Stream|record_event|synchronize|wait_stream|wait_event|stream|record|current_stream)\("
-)
+_ORDERING: Final = re.compile(rb"\.(Event|Stream|record_event|synchronize|wait_stream|wait_event)\(")
+_STREAMS: Final = re.compile(rb"\.(stream|record|current_stream)\(")
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -159,6 +158,8 @@ def _confidence(node: cst.Call, around: cst.CSTNode, context: FileContext) -> Co
     behind = context.source.slice(context.span(node)[1], end)
     if not used and _WAITING_COPY.search(behind):  # copies of one stream end in their order
         return Confidence.UNPROVEN
+    if context.matches(_STREAMS):
+        return Confidence.POSSIBLE
     return Confidence.LIKELY if used or context.paths_from(_READ, node) else Confidence.POSSIBLE
 
 

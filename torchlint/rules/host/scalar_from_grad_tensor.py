@@ -60,8 +60,8 @@ Safe where the code shows that the value is a tensor: the number is the same, bi
 Unsafe where a number may be handed to the same place, which has no `.detach()`, and in a `forward` and where a loss is
 computed: there the warning may be the only sign that a gradient gets lost.
 
-For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
-is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
+Without a fix for `torch.tensor([a, b])`: `torch.stack` keeps the gradient, which changes what is trained, and
+`.detach()` keeps what happens today. Which was meant is yours to say.
 
 ## References
 
@@ -77,7 +77,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NO_GRADIENT_WANTED
+from torchlint.diagnostics.assumptions import NO_GRADIENT_WANTED
 from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.rules.api import (
     RECEIVES,
@@ -159,8 +159,7 @@ def _converted(
 
 def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Iterator[Draft]:
     """Report ``torch.tensor([a, b])``: a constant that was made of values with a gradient."""
-    leaves = list(_leaves(given))
-    live = {each: sure for each in leaves if (sure := _requires_grad(each, node, context)) is not None}
+    live = {each: sure for each in _leaves(given) if (sure := _requires_grad(each, node, context)) is not None}
     if not live:
         return
     first = next(iter(live))
@@ -169,18 +168,9 @@ def _gathered(node: cst.Call, given: cst.BaseExpression, context: FileContext) -
         "`torch.tensor` cuts the gradient of its elements: use `torch.stack`, or `.detach()` if that is meant",
         min(live.values()),
         _why(first, context),
-        _stacked(node, given, context) if len(live) == len(leaves) else None,
+        None,
         Severity.LEGACY if context.is_test else Severity.WARNING,
     )
-
-
-def _stacked(node: cst.Call, given: cst.BaseExpression, context: FileContext) -> Fix | None:
-    """Show ``torch.stack``, which takes tensors alone and no keywords."""
-    is_flat = not any(isinstance(each.value, cst.List | cst.Tuple) for each in getattr(given, "elements", ()))
-    if not is_flat or len(node.args) != 1 or not isinstance(node.func, cst.Attribute):
-        return None
-    doubt = "the result requires grad from now on; `.detach()` on its elements keeps what happens today"
-    return Fix("Use `torch.stack`", (context.replace(node.func.attr, "stack"),), (AUTHOR_MEANT_THIS.open(doubt=doubt),))
 
 
 def _leaves(given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -230,6 +220,6 @@ RULE = Rule(
     "TNS109",
     "scalar-from-grad-tensor",
     Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")),
-    assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this"),
+    assumes=("is-torch-tensor", "no-gradient-wanted"),
     visit={cst.Call: check},
 )
