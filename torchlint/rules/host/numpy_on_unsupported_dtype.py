@@ -1,29 +1,26 @@
-"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, sparse, quantised, a conjugate view.
+"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, complex32, sparse.
 
 ## What it does
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, in
-the chain or under a name of the same function that holds nothing else. What is computed of bfloat16 and of numbers,
-`h * 2` and `torch.relu(h)`, is bfloat16, too.
+`.to_sparse()` and `torch.sparse_coo_tensor(...)`, in the chain or under a name of the same function that holds nothing
+else. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too.
 
-Silent are tensors of unknown dtype, such as the output of a model, what has been cast, made dense or resolved since or
-on one of several ways, what stands in a function with `autocast`, and `.numpy(force=True)` on a conjugate view, which
-resolves it.
+Silent are tensors of unknown dtype, such as the output of a model, what has been cast or made dense since or on one of
+several ways, and what stands in a function with `autocast`.
 
 ## Why is this bad?
 
 The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout tensor
-to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`. Where
-the dtype is set for a GPU the tests on a CPU in float32 do not see it.
+to numpy. Use Tensor.to_dense() first`. Where the dtype is set for a GPU the tests on a CPU in float32 do not see it.
 
 ## Example
 
 ```python
 import torch
 
-spectrum = torch.fft.fft(torch.ones(3)).conj()
-array = spectrum.numpy()
+edges = torch.eye(3).to_sparse()
+array = edges.numpy()
 ```
 
 Use instead:
@@ -31,8 +28,8 @@ Use instead:
 ```python
 import torch
 
-spectrum = torch.fft.fft(torch.ones(3)).conj()
-array = spectrum.resolve_conj().numpy()
+edges = torch.eye(3).to_sparse()
+array = edges.to_dense().numpy()
 ```
 
 For bfloat16 and float8 write `.float().numpy()`, or `.view(torch.int16).numpy()` where the bits are wanted. Where
@@ -58,15 +55,14 @@ def read(x: torch.Tensor):
 
 ## Fix safety
 
-Safe for sparse tensors and conjugate views: it raises, and `.to_dense()` and `.resolve_conj()` give the same numbers.
-Unsafe where an error may be expected; for bfloat16, whose bits may be meant and not its numbers; and for quantised
-tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix for float8
-and complex32, and where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+Safe for sparse tensors: it raises, and `.to_dense()` gives the same numbers. Unsafe where an error may be expected, and
+for bfloat16, whose bits may be meant and not its numbers. Without a fix for float8 and complex32, and where the array
+is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
 
 * [torch.Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
-* [torch.Tensor.resolve_conj](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.resolve_conj.html)
+* [torch.Tensor.to_dense](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to_dense.html)
 """
 
 from __future__ import annotations
@@ -85,13 +81,8 @@ from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import in_a_line, value_step
 
-_CONJUGATE: Final = "a conjugate view"
 _SPARSE: Final = re.compile(r"to_sparse(_coo|_cs[rc]|_bs[rc])?|torch\.sparse_\w+_tensor")
-_QUANTISED: Final = re.compile(r"torch\.quantize_per_\w+")
-_COMPLEX: Final = re.compile(r"torch\.(complex|polar|view_as_complex|fft\.(fft|ifft|rfft)[2n]?)")
-_COPIES: Final = frozenset({"cpu", "cuda"})
-"""From an accelerator they resolve a conjugate view, too."""
-_AS_IT_IS: Final = frozenset({"detach", "coalesce", "requires_grad_"})
+_AS_IT_IS: Final = frozenset({"detach", "cpu", "cuda", "coalesce", "requires_grad_"})
 _OF_BITS: Final = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
 
 
@@ -118,14 +109,13 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     asked = above.attr.value if isinstance(above, cst.Attribute) else ""
     if asked in ("item", "tolist"):  # TNS107 has a better repair
         return
-    found = _of_dtype(receiver, asked, context) or _of_layout(node, receiver, context)
+    found = _of_dtype(receiver, asked, context) or _of_layout(receiver, context)
     if found is None:
         return
-    error = "RuntimeError" if found.name == _CONJUGATE else "TypeError"
     remedy = f"insert `{found.repair}`" if found.repair else found.otherwise
     yield Draft(
         at,
-        f"`.numpy()` raises `{error}` on {found.name}: {remedy}",
+        f"`.numpy()` raises `TypeError` on {found.name}: {remedy}",
         Confidence.CERTAIN if found.is_shown else Confidence.LIKELY,
         (found.why,),
         _fix(found, node, receiver, context) if found.repair else None,
@@ -157,47 +147,30 @@ def _of_dtype(receiver: cst.BaseExpression, asked: str, context: FileContext) ->
     return _Refused(name, ".float()", "`.view` of an integer dtype gives the bits", why, is_shown)
 
 
-def _of_layout(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
-    """Say what is a conjugate view, sparse or quantised by the call that makes it."""
-    place = context.python(receiver)
-    match made := _maker(place, _AS_IT_IS, context):
-        case ast.Call(func=ast.Attribute(value=of, attr="conj" | "adjoint")) if not node.args:
-            numbers = _maker(of, _AS_IT_IS | _COPIES, context)
-            if numbers is not None and _is_made_by(_COMPLEX, numbers, context):
-                return _Refused(_CONJUGATE, ".resolve_conj()", "", _step(made, _CONJUGATE))
-    made = _maker(place, _AS_IT_IS | _COPIES, context)
-    if made is not None and _is_made_by(_SPARSE, made, context):
-        return _Refused("a sparse tensor", ".to_dense()", "", _step(made, "sparse"))
-    if made is not None and _is_made_by(_QUANTISED, made, context):
-        integers = "`.int_repr()` gives the integers"
-        return _Refused("a quantised tensor", ".dequantize()", integers, _step(made, "quantised"))
-    return None
+def _of_layout(receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
+    """Say what is sparse by the call that makes it."""
+    made = _maker(context.python(receiver), context)
+    if made is None:
+        return None
+    names = context.names(made.func)
+    if isinstance(made.func, ast.Attribute) and context.value(made.func.value).is_tensor:
+        names |= {made.func.attr}
+    why = f"`{in_a_line(made)}` is sparse, line {made.lineno}"
+    return _Refused("a sparse tensor", ".to_dense()", "", why) if any(map(_SPARSE.fullmatch, names)) else None
 
 
-def _maker(node: ast.AST | None, handing_on: frozenset[str], context: FileContext) -> ast.Call | None:
+def _maker(node: ast.AST | None, context: FileContext) -> ast.Call | None:
     """Return the call of the same function that makes a tensor, before methods that hand it on."""
     match node:
         case ast.Name():
             bound = context.definition(node)
             is_here = bound is not None and context.function_around(bound) is context.function_around(node)
-            return _maker(bound, handing_on, context) if is_here and not isinstance(bound, ast.Name) else None
-        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in handing_on:
-            return _maker(inner, handing_on, context)
+            return _maker(bound, context) if is_here and not isinstance(bound, ast.Name) else None
+        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _AS_IT_IS:
+            return _maker(inner, context)
         case ast.Call():
             return node
     return None
-
-
-def _is_made_by(names: re.Pattern[str], made: ast.Call, context: FileContext) -> bool:
-    """Whether a call is of a function of torch, or of a tensor's method, that goes by one of some names."""
-    of_torch = context.names(made.func)
-    if isinstance(made.func, ast.Attribute) and context.value(made.func.value).is_tensor:
-        of_torch |= {made.func.attr}
-    return any(names.fullmatch(each) for each in of_torch)
-
-
-def _step(made: ast.Call, what: str) -> str:
-    return f"`{in_a_line(made)}` is {what}, line {made.lineno}"
 
 
 RULE = Rule(
