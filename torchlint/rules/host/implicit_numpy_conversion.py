@@ -210,16 +210,15 @@ def _message(
 ) -> str:
     """Say what is wrong in one line, cause then remedy."""
     name = f"`{brief(found.converted, context)}`"
-    word = f"`{brief(call.func, context)}`" if isinstance(call, cst.Call) else "an array"
-    if reception is Reception.RAISES and depth:
-        return f"{word} raises for a tensor, and {name} holds one: convert it first"
+    word = "NumPy"
+    if isinstance(call, cst.Call) and call is not found.converted:
+        word = f"`{brief(call.func, context)}`"
     if reception is Reception.RAISES:
-        where = "" if isinstance(call, cst.Call) else " to its right"
-        return f"{word} raises for a tensor{where}: convert {name} first"
-    because = not_excluded(found)
-    if found.judged.has_source_of_grad and not found.cpu:
-        because = "requires grad"
-    word = word if isinstance(call, cst.Call) else "NumPy"
+        where = " to the right of an array" if isinstance(call, cst.BinaryOperation) else ""
+        what = f"what {name} holds" if depth else name
+        return f"{word} raises for a tensor{where}: convert {what} first"
+    is_live = found.judged.has_source_of_grad and not found.cpu
+    because = "requires grad" if is_live else not_excluded(found)
     if depth:
         return f"{word} makes an array of each tensor in {name}, which {because}: keep numbers"
     return f"{word} makes an array of {name}, which {because}: {missing_calls(found)}"
