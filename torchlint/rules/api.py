@@ -38,7 +38,7 @@ from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node, children
-from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
+from torchlint.syntax.blocks import block_with, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import elements_of, is_called_self, leaf, root_of_name, root_of_place, word_of
 from torchlint.syntax.signatures import (
@@ -443,7 +443,7 @@ __all__ = [
     "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype",
     "FileContext", "FlowPlace", "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind",
     "KnownPath", "Loop", "Mode", "NodePattern", "Reason", "Rule", "Triggers", "Value", "any_element", "arguments_of",
-    "block_with", "children", "decorators_of", "defaults_of", "earlier_in_block", "elements_of", "first_parameter",
+    "block_with", "children", "decorators_of", "defaults_of", "elements_of", "first_parameter",
     "handed_to", "is_called_self", "is_settings", "last_word_of_name", "leaf", "leaves", "names_other_accelerators",
     "one_line", "parameters", "positional_parameters", "remembered", "root_of_name",
     "root_of_place", "seems_device", "semantic_children", "traces", "unpacks", "word_of",
