@@ -399,7 +399,7 @@ def test_an_unknown_operand_beside_a_tensor_is_a_number_as_likely(text: str, lin
 
 
 def test_a_method_that_is_called_without_grad_where_the_class_above_calls_it_is_left_in_doubt() -> None:
-    line = "return (batch * self.weight).numpy(force=False)"
+    line = "return (batch * self.weight).numpy()"
     told = [each for each in found(HOOK, line) if each.code == "TNS101"]
     assert [each.confidence for each in told] == [Confidence.UNPROVEN]
     told = [each for each in found(HOOK, line, presuming=False) if each.code == "TNS101"]

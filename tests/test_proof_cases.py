@@ -33,11 +33,11 @@ DEVICES = [
 
 NEVER_RAN = {
     "TNS105": "np.",
-    "TNS206": "weight",
-    "TNS106": ".conj()",
-    "TNS305": "dtype=",
-    "TNS204": ".data[0]",
+    "TNS106": ".to_sparse()",
     "TNS107": ".numpy()[0]",
+    "TNS204": ".data[0]",
+    "TNS206": "weight",
+    "TNS305": "dtype=",
 }
 """Claims about code that raises in every world: what such a case of the rule holds."""
 

@@ -16,11 +16,11 @@ RULES = Path(__file__).parent / "fixtures" / "rules"
 FLAGGED = sorted(path for path in RULES.glob("*/*.py") if path.with_suffix(".unsafe.txt").exists())
 OLDEST = (1, 13)
 HAD = frozenset(
-    "cfloat dequantize float item resolve_conj to_dense constant_ init zeros_ "
+    "float numpy to_dense constant_ init zeros_ "
     "Tensor as_tensor bfloat16 bool clone copy= detach device= dtype= empty float16 float32 float64 force= int16 int32 "
     "int64 int8 get_default_dtype new_empty new_tensor no_grad requires_grad_ set_default_dtype sparse_coo_tensor sub_ "
-    "tensor to uint8 device new_ones new_zeros tolist ones zeros zeros_like "
-    "add_ div_ deepcopy".split()  # the last of the module copy
+    "tensor to uint8 new_ones new_zeros tolist ones zeros zeros_like "
+    "add_ deepcopy".split()  # the last of the module copy
 )
 """What torch 1.13 has of what fixes write; each was looked up in it."""
 CUDA_TYPE = b"import torch\n\ntorch.set_default_tensor_type(torch.cuda.FloatTensor)\n"

@@ -2,8 +2,7 @@
 
 ## What it does
 
-Reports `.cpu().detach()` and `.to("cpu").detach()`, in one chain and as `x = x.cpu()` with `x = x.detach()` behind it.
-Off unless selected, because it is a matter of style.
+Reports `.cpu().detach()` and `.to("cpu").detach()` in one chain. Off unless selected, because it is a matter of style.
 
 ## Why is this bad?
 
@@ -45,7 +44,7 @@ def read(x: torch.Tensor):
 
 Safe on a tensor: both orders give the same values on the same device with the same memory sharing, and neither result
 has a graph. Unsafe where a file that imports another framework leaves open whose the value is, and where a class of
-the project has a `detach` of its own. Over two statements it is said and not repaired.
+the project has a `detach` of its own.
 
 ## References
 
@@ -55,12 +54,11 @@ the project has a `detach` of its own. Over two statements it is said and not re
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.model import Confidence, Edit, Fix
+from torchlint.diagnostics.model import Confidence, Fix
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers, one_line
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
 from torchlint.rules.repairs import method_call
@@ -69,48 +67,24 @@ from torchlint.rules.wording import tensor_step
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a copy to the host that is detached right behind."""
-    if not isinstance(node.func, cst.Attribute) or not is_host_copy(node, context):
-        return
     called = method_call(node, context)
-    is_chain = called is not None and called[1] == "detach" and not called[0].args
-    tensor, value = node.func.value, context.value(node.func.value)
+    if called is None or called[1] != "detach" or called[0].args or not is_host_copy(node, context):
+        return
+    copied, detached = cst.ensure_type(node.func, cst.Attribute), called[0]
+    value = context.value(copied.value)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or context.works_with_torch):
         return
-    if not is_chain and not _is_detached_next(node, context):
-        return
-    shown = "." + one_line(context.source.slice(*_span(node, context)), 40)
-    fix = None
-    if called is not None and is_chain and (edits := _swapped(node, called[0], context)):
-        fix = Fix(f"Swap them: `.detach(){shown}`", edits, (has_method_of_torch(tensor, "detach", context, called[0]),))
+    shown = "." + one_line(context.source.slice(context.span(copied.attr)[0], context.span(node)[1]), 40)
+    is_commented = "#" in context.source.slice(context.span(node)[1], context.span(detached)[1])
+    edits = context.insert_after(copied.value, ".detach()"), context.delete_between(node, detached)
+    known = has_method_of_torch(copied.value, "detach", context, detached)
     yield Draft(
-        node.func.attr,
+        copied.attr,
         f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",
         Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
-        (tensor_step(tensor, context),),
-        fix,
+        (tensor_step(copied.value, context),),
+        None if is_commented else Fix(f"Swap them: `.detach(){shown}`", edits, (known,)),
     )
-
-
-def _is_detached_next(node: cst.Call, context: FileContext) -> bool:
-    """Whether what is first done with a copy is ``x = x.detach()``."""
-    place = context.python(node)
-    used = context.first_use(place) if isinstance(place, ast.Call) else None
-    match used:
-        case ast.Attribute(value=ast.Name(id=name), attr="detach") if context.holds(used):
-            statement = context.nearest(used, ast.stmt)
-            return isinstance(statement, ast.Assign) and [ast.unparse(each) for each in statement.targets] == [name]
-    return False
-
-
-def _swapped(copied: cst.Call, detached: cst.Call, context: FileContext) -> tuple[Edit, ...]:
-    """Swap the two calls' own text, from the method's name to the closing parenthesis; what lies between stays."""
-    first, second = _span(copied, context), _span(detached, context)
-    one, other = context.source.slice(*first), context.source.slice(*second)
-    return () if "#" in one + other else (Edit(*first, other), Edit(*second, one))
-
-
-def _span(call: cst.Call, context: FileContext) -> tuple[int, int]:
-    return context.span(cst.ensure_type(call.func, cst.Attribute).attr)[0], context.span(call)[1]
 
 
 RULE = Rule(

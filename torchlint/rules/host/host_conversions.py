@@ -42,15 +42,16 @@ class Conversion:
         return (".detach()" if self.detach else "") + (".cpu()" if self.cpu else "")
 
 
-def conversion(converted: cst.BaseExpression, at: cst.BaseExpression, context: FileContext) -> Conversion | None:
-    """Judge what is made an array at a call; None where that is never reached, or proven to work."""
-    judged = context.judged(converted, at)
-    if judged is None or (judged.of_grad is None and judged.of_device is None):
-        return None
-    return Conversion(at, converted, judged, judged.of_grad is not None, judged.of_device is not None)
-
-
 # ---------------------------------------------------------------------- what is said
+def not_excluded(found: Conversion) -> str:
+    """Name what a tensor may be that would not become an array: it may require grad or be on an accelerator."""
+    return {
+        (True, True): "may require grad or be on an accelerator",
+        (True, False): "may require grad",
+        (False, True): "may be on an accelerator",
+    }[found.detach, found.cpu]
+
+
 def missing_calls(found: Conversion) -> str:
     """Name what is missing, for the end of a message: ``.detach()`` and ``.cpu()`` are missing."""
     return {
@@ -75,14 +76,20 @@ def repair(found: Conversion, known: Decision, context: FileContext, then: str =
     ``known`` says whether the value is a tensor: how that is proven depends on what converts it.
     """
     anchor = found.converted
-    if found.missing == ".detach()" and not then and isinstance(anchor, cst.Call) and is_host_copy(anchor, context):
-        anchor = cst.ensure_type(anchor.func, cst.Attribute).value
-    edits = [context.insert_after(anchor, found.missing + then)]
-    if not is_primary(anchor) and context.span(anchor) == context.outer_span(anchor):
-        start, end = context.span(anchor)
-        edits = [Edit(start, start, "("), Edit(end, end, f"){found.missing}{then}")]
-    title = f"Insert `{found.missing}{then}`"
-    return Fix(title, tuple(edits), (known, *_unspoiled(found, context)))
+    if found.missing == ".detach()" and isinstance(anchor, cst.Call) and is_host_copy(anchor, context):
+        edits = [*called_on(cst.ensure_type(anchor.func, cst.Attribute).value, ".detach()", context)]
+        edits += [context.insert_after(anchor, then)] if then else []
+    else:
+        edits = [*called_on(anchor, found.missing + then, context)]
+    return Fix(f"Insert `{found.missing}{then}`", tuple(edits), (known, *_unspoiled(found, context)))
+
+
+def called_on(node: cst.BaseExpression, methods: str, context: FileContext) -> tuple[Edit, ...]:
+    """Write calls of methods behind an expression, in parentheses where it needs them."""
+    start, end = context.span(node)
+    if is_primary(node) or (start, end) != context.outer_span(node):
+        return (context.insert_after(node, methods),)
+    return Edit(start, start, "("), Edit(end, end, f"){methods}")
 
 
 def _unspoiled(found: Conversion, context: FileContext) -> list[Decision]:

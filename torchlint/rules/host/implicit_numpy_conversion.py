@@ -82,7 +82,17 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import NOT_JUDGED, Draft, FileContext, JudgedConversion, Kind, Rule, Triggers, any_element
+from torchlint.rules.api import (
+    NOT_JUDGED,
+    Draft,
+    FileContext,
+    JudgedConversion,
+    Kind,
+    Rule,
+    Triggers,
+    Value,
+    any_element,
+)
 from torchlint.rules.host.array_sinks import (
     DIVIDED_BY,
     FUNCTION_WORDS,
@@ -96,7 +106,7 @@ from torchlint.rules.host.array_sinks import (
     ArraySink,
     Reception,
 )
-from torchlint.rules.host.host_conversions import Conversion, missing_calls, repair
+from torchlint.rules.host.host_conversions import Conversion, missing_calls, not_excluded, repair
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.wording import brief, tensor_step
 
@@ -114,9 +124,9 @@ def check_call(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     at = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
     words = ((each.keyword.value if each.keyword else each.star or place, each) for place, each in enumerate(node.args))
     given = (each for word, each in words if word in sink.places or (each.keyword and "**" in sink.places))
-    drafts = [_received(each.value, node, at, sink, context) for each in given]
-    worst = max((each for each in drafts if each is not None), key=lambda each: each.confidence, default=None)
-    yield from [worst] if worst is not None else []
+    drafts = [draft for each in given for draft in _received(each.value, node, at, sink, context)]
+    if drafts:
+        yield max(drafts, key=lambda each: each.confidence)
 
 
 def check_operation(node: cst.BinaryOperation, context: FileContext) -> Iterator[Draft]:
@@ -128,8 +138,7 @@ def check_operation(node: cst.BinaryOperation, context: FileContext) -> Iterator
     sinks = (right, left, DIVIDED_BY if is_divided else RIGHT_OF_ARRAY), (left, right, LEFT_OF_ARRAY)
     for tensor, array, sink in sinks:
         if context.value(tensor).is_tensor and context.value(array).must(Kind.ARRAY):
-            draft = _received(tensor, node, tensor, sink, context)
-            yield from [draft] if draft is not None else []
+            yield from _received(tensor, node, tensor, sink, context)
 
 
 def check_store(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
@@ -138,8 +147,7 @@ def check_store(node: cst.Assign, context: FileContext) -> Iterator[Draft]:
         if isinstance(each.target, cst.Subscript) and context.value(node.value).has_dimensions:
             held = context.value(each.target.value)
             if held.must(Kind.ARRAY) or held.instance == {"pandas"}:
-                draft = _received(node.value, node.value, node.value, STORED_IN_ARRAY, context)
-                yield from [draft] if draft is not None else []
+                yield from _received(node.value, node.value, node.value, STORED_IN_ARRAY, context)
 
 
 def _sink(function: cst.BaseExpression, context: FileContext) -> ArraySink | None:
@@ -161,29 +169,32 @@ def _received(
     at: cst.CSTNode,
     sink: ArraySink,
     context: FileContext,
-) -> Draft | None:
+) -> Iterator[Draft]:
     """Say what happens to what a sink is given, if that is, or holds, a tensor that does not become an array."""
     value, reception, depth = context.value(given), sink.reception, 0
     while value.must(Kind.SEQUENCE) and depth < _DEEPEST:
         value, depth = any_element(value), depth + 1
     if not value.may(Kind.TENSOR) or (depth and (sink.of_members is None or value.unknown)):
-        return None  # what a container holds is not asked of those who call
+        return  # what a container holds is not asked of those who call
     reception = sink.of_members if depth and sink.of_members is not None else reception
     judged = context.judged(given, call, depth) or NOT_JUDGED
-    holds_one = depth and value.may(Kind.TENSOR) and value.must(_PLAIN)
-    if reception is Reception.RAISES and (value.is_tensor or holds_one):
-        sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
-    elif reception is Reception.RAISES or (judged.of_grad is None and judged.of_device is None):
-        return None
-    else:
-        sure = judged.confidence
-        if not (value.is_tensor or judged.is_tensor):  # it may be an array as well
-            return None
+    sure = _confidence(value, judged, reception, depth)
+    if sure is None:
+        return
     found = Conversion(call, given, judged, judged.of_grad is not None, judged.of_device is not None)
     why = judged.why or ((tensor_step(given, context),) if not depth else (f"`{brief(given, context)}` holds tensors",))
     fix = None if depth else _fix(found, sink, context)
     severity = Severity.ERROR if sure is Confidence.CERTAIN else _severity(reception, judged)
-    return Draft(at, _message(found, call, reception, depth, context), sure, why, fix, severity)
+    yield Draft(at, _message(found, call, reception, depth, context), sure, why, fix, severity)
+
+
+def _confidence(value: Value, judged: JudgedConversion, reception: Reception, depth: int) -> Confidence | None:
+    """Return how sure the fault is; None where there is none, or where the value may be an array as well."""
+    if reception is Reception.RAISES:
+        sure = Confidence.LIKELY if value.claimed or depth else Confidence.CERTAIN
+        return sure if value.is_tensor or (depth and value.must(_PLAIN)) else None
+    may_fail = judged.of_grad is not None or judged.of_device is not None
+    return judged.confidence if may_fail and (value.is_tensor or judged.is_tensor) else None
 
 
 def _severity(reception: Reception, judged: JudgedConversion) -> Severity:
@@ -197,18 +208,15 @@ def _message(
 ) -> str:
     """Say what is wrong in one line, cause then remedy."""
     name = f"`{brief(found.converted, context)}`"
-    word = f"`{brief(call.func, context)}`" if isinstance(call, cst.Call) else "an array"
-    if reception is Reception.RAISES and depth:
-        return f"{word} raises for a tensor, and {name} holds one: convert it first"
+    word = "NumPy"
+    if isinstance(call, cst.Call) and call is not found.converted:
+        word = f"`{brief(call.func, context)}`"
     if reception is Reception.RAISES:
-        where = "" if isinstance(call, cst.Call) else " to its right"
-        return f"{word} raises for a tensor{where}: convert {name} first"
-    because = {
-        (True, True): "may require grad or be on an accelerator",
-        (True, False): "requires grad" if found.judged.has_source_of_grad else "may require grad",
-        (False, True): "may be on an accelerator",
-    }[found.detach, found.cpu]
-    word = word if isinstance(call, cst.Call) else "NumPy"
+        where = " to the right of an array" if isinstance(call, cst.BinaryOperation) else ""
+        what = f"what {name} holds" if depth else name
+        return f"{word} raises for a tensor{where}: convert {what} first"
+    is_live = found.judged.has_source_of_grad and not found.cpu
+    because = "requires grad" if is_live else not_excluded(found)
     if depth:
         return f"{word} makes an array of each tensor in {name}, which {because}: keep numbers"
     return f"{word} makes an array of {name}, which {because}: {missing_calls(found)}"

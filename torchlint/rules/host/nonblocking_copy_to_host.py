@@ -2,11 +2,10 @@
 
 ## What it does
 
-Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)`,
-`.to(torch.device("cpu"), ...)`, and `copy_` into a tensor on the host. Copies to an accelerator are right and left
-alone, and so is a function that waits for the copy: one that calls `synchronize`, or waits for a stream or an event.
-Where a copy that waits, `y.cpu()`, stands between this one and its first use, the finding is `unproven`: that one
-begins when this one has ended.
+Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)` and
+`.to(torch.device("cpu"), ...)`. Copies to an accelerator are right and left alone, and so is a function that waits for
+the copy: one that calls `synchronize`, or waits for a stream or an event. Where a copy that waits, `y.cpu()`, stands
+behind this one in the function, or the file makes streams or events, the finding is `unproven`: the order may be right.
 
 ## Why is this bad?
 
@@ -66,7 +65,6 @@ the argument. With the argument the result of `.to("cpu")` lies in pinned memory
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -103,9 +101,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     flag = next((each for each in node.args if each.keyword and each.keyword.value == "non_blocking"), None)
     if flag is None or not is_literal(flag, "True") or not isinstance(node.func, cst.Attribute):
         return
-    copied = _copied(node, node.func, context)
-    if copied is None or not context.is_parsed:
+    if not context.is_parsed or not _copies_to_the_host(node, node.func, context):
         return
+    copied = node.func.value
     value = context.value(copied)
     is_known = value.must(Kind.TENSOR | Kind.MODULE)
     is_on_host = value.device == Device.HOST and value.may(Kind.TENSOR)
@@ -114,14 +112,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     around = next((each for each in context.ancestors(node) if isinstance(each, cst.FunctionDef)), context.module)
     if not (is_known or context.works_with_torch) or _WAITS.search(context.code(around)):
         return
-    receiver, edit = brief(node.func.value, context), without(flag, node, context)
+    receiver, edit = brief(copied, context), without(flag, node, context)
     message = "the host may read this copy before it has ended and see zeros: drop `non_blocking=True`, or synchronize"
     decided: tuple[Decision, ...] = (
         MAY_WAIT.open(),
-        NO_OWN_METHOD.decided(None if context.value(node.func.value).is_tensor else "", receiver),
+        NO_OWN_METHOD.decided(None if value.is_tensor else "", receiver),
     )
-    why = context.why(value.why_device) or (f"nothing shows that `{brief(copied, context)}` is on the host",)
-    sure = _confidence(node, context)
+    why = context.why(value.why_device) or (f"nothing shows that `{receiver}` is on the host",)
+    sure = _confidence(node, around, context)
     if node.func.attr.value == "cpu":
         message = "`.cpu()` has no argument `non_blocking` and raises `TypeError`: drop it"
         decided = (NO_OWN_METHOD.open(receiver, "a class of your own may have a `cpu` that takes the argument"),)
@@ -131,53 +129,29 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     yield Draft(flag.keyword or flag, message, sure, why, fix)
 
 
-def _copied(node: cst.Call, method: cst.Attribute, context: FileContext) -> cst.BaseExpression | None:
-    """Return what a call copies to the host; None where it copies elsewhere or where that is not known."""
-    match method.attr.value:
-        case "to" | "_to":  # the second is what holders of tensors build their own `to` and `cpu` on
-            named = [each for each in node.args if each.keyword is not None and each.keyword.value == "device"]
-            places = named or [each for each in node.args[:1] if each.keyword is None and not each.star]
-            return method.value if any(is_host(each, context) for each in places) else None
-        case "cpu":
-            return method.value
-        case "copy_":
-            target = context.value(method.value)
-            if target.is_tensor and target.device == Device.HOST and node.args and not node.args[0].keyword:
-                return node.args[0].value
-    return None
+def _copies_to_the_host(node: cst.Call, method: cst.Attribute, context: FileContext) -> bool:
+    """Whether a call copies to the host beyond doubt; ``_to`` is what holders of tensors build their own on."""
+    named = [each for each in node.args if each.keyword is not None and each.keyword.value == "device"]
+    places = named or [each for each in node.args[:1] if each.keyword is None and not each.star]
+    is_told = method.attr.value in ("to", "_to") and any(is_host(each, context) for each in places)
+    return is_told or method.attr.value == "cpu"
 
 
-def _confidence(node: cst.Call, context: FileContext) -> Confidence:
+def _confidence(node: cst.Call, around: cst.CSTNode, context: FileContext) -> Confidence:
     """Judge by who reads the copy: the chain it stands in, this function, or nobody in sight."""
     above, source = context.parent(node), cst.ensure_type(node.func, cst.Attribute).value
-    is_used = isinstance(above, cst.Attribute)
-    if (
-        isinstance(above, cst.Attribute)
-        and above.attr.value in _READS
-        and context.value(source).device & Device.ACCELERATOR
-    ):
+    used = above.attr.value if isinstance(above, cst.Attribute) else ""
+    if used in _READS and context.value(source).device & Device.ACCELERATOR:
         return Confidence.CERTAIN
     if context.matches(_ORDERING):  # whoever makes streams or events has an order in mind
         return Confidence.UNPROVEN
-    if not is_used and _is_waited_for(node, context):
+    end = context.span(around)[1] if isinstance(around, cst.FunctionDef) else len(context.source.utf8)
+    behind = context.source.slice(context.span(node)[1], end)
+    if not used and _WAITING_COPY.search(behind):  # copies of one stream end in their order
         return Confidence.UNPROVEN
     if context.matches(_STREAMS):
         return Confidence.POSSIBLE
-    return Confidence.LIKELY if is_used or context.paths_from(_READ, node) else Confidence.POSSIBLE
-
-
-def _is_waited_for(node: cst.Call, context: FileContext) -> bool:
-    """Whether a copy that waits stands before the end of the statement that uses this one first.
-
-    Copies of one stream end in their order: the second one returns when both have ended.
-    """
-    place = context.python(node)
-    while place is not None and isinstance(above := context.parent(place), ast.IfExp):
-        place = above
-    used = context.first_use(place) if isinstance(place, ast.expr) else None
-    statement = context.nearest(used, ast.stmt) if used is not None and context.holds(used) else None
-    end = context.span(statement)[1] if statement is not None else 0
-    return bool(_WAITING_COPY.search(context.source.slice(context.span(node)[1], end)))
+    return Confidence.LIKELY if used or context.paths_from(_READ, node) else Confidence.POSSIBLE
 
 
 RULE = Rule(

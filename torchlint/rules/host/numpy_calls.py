@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Final
 
 import libcst as cst
 
@@ -13,8 +15,10 @@ from torchlint.rules.host.host_branches import host_branch
 from torchlint.rules.host.host_conversions import Conversion, has_method_of_torch, repair
 from torchlint.rules.wording import brief
 
-_HAVING_NO_NUMPY = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
+_HAVING_NO_NUMPY: Final = ~(Kind.OTHER | Kind.MODULE | Kind.ARRAY | Kind.DEVICE | Kind.DTYPE)
 """What a receiver may be so that ``.numpy()`` runs only if it is a tensor of torch: a list has no such method."""
+_DETACHED: Final = re.compile(r"\.(detach\(|data\b)")
+_COPIED: Final = re.compile(r"\.(cpu\(|to\([\"']cpu[\"']\))")
 
 
 def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Callable[..., Iterator[Draft]]:
@@ -41,49 +45,22 @@ def drafts(code: str, message: Callable[[Conversion, FileContext], str]) -> Call
 def numpy_call(node: cst.Call, context: FileContext) -> Conversion | None:
     """Read a call of ``.numpy()``; None for another call, where no tensor is asked, or where it is proven to work."""
     match node:
-        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy")), args=args):
+        case cst.Call(func=cst.Attribute(value=receiver, attr=cst.Name(value="numpy")), args=[]):
             pass
         case _:
             return None
-    if not all(_is_force_false(each) for each in args) or not _may_be_torch(node, receiver, context):
+    if not _may_be_torch(node, receiver, context):
         return None
     judged = context.judged(receiver, node) or NOT_JUDGED
     detach, cpu = judged.of_grad is not None, judged.of_device is not None
-    written = _written(receiver)
+    chain = context.code(receiver)
     if context.settings.strict:
-        detach |= "detach" not in written
-        cpu |= "cpu" not in written
+        detach |= not _DETACHED.search(chain)
+        cpu |= not _COPIED.search(chain)
     elif context.value(receiver) == UNKNOWN:  # an annotation, newer syntax than this Python's: words are all there is
-        detach &= "detach" not in written
-        cpu &= "cpu" not in written
+        detach &= not _DETACHED.search(chain)
+        cpu &= not _COPIED.search(chain)
     return Conversion(node, receiver, judged, detach, cpu) if detach or cpu else None
-
-
-def _is_force_false(arg: cst.Arg) -> bool:
-    match arg:
-        case cst.Arg(keyword=cst.Name(value="force"), value=cst.Name(value="False")):
-            return True
-    return False
-
-
-def _written(node: cst.BaseExpression) -> set[str]:
-    """Return the methods and attributes of a chain; ``.data`` counts as ``.detach()``, ``.to("cpu")`` as ``.cpu()``."""
-    words = set()
-    while True:
-        match node:
-            case cst.Call(
-                func=cst.Attribute(value=inner, attr=cst.Name(value="to")),
-                args=[cst.Arg(value=cst.SimpleString(value="'cpu'" | '"cpu"'))],
-            ):
-                words.add("cpu")
-                node = inner
-            case cst.Call(func=cst.Attribute() as method):
-                node = method
-            case cst.Attribute(value=inner, attr=cst.Name(value=word)):
-                words.add("detach" if word == "data" else word)
-                node = inner
-            case _:
-                return words
 
 
 def _may_be_torch(call: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
@@ -137,7 +114,7 @@ def _severity(found: Conversion, sure: Confidence) -> Severity:
 
 def _repair(found: Conversion, node: cst.Call, context: FileContext) -> Fix:
     fix = repair(found, has_method_of_torch(found.converted, "numpy", context), context)
-    if context.settings.forces and not node.args:
+    if context.settings.forces:
         end = context.span(node)[1]
         return replace(fix, action="Write `.numpy(force=True)`", edits=(Edit(end - 1, end - 1, "force=True"),))
     return replace(fix, action=f"{fix.action} before `.numpy()`")

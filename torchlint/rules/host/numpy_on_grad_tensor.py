@@ -71,10 +71,10 @@ from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    text = f"`.numpy()` on a tensor that requires grad: {missing_calls(found)}"
+    of = "`.numpy()` on a tensor that requires grad"
     if computes_loss(found.at, context):
-        text += "; here the fix would cut the gradient, if one is wanted stay in torch"
-    return text
+        return f"{of} cuts its gradient: stay in torch, or insert `{found.missing}`"
+    return f"{of}: {missing_calls(found)}"
 
 
 RULE = Rule(

@@ -78,18 +78,12 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, missing_calls
+from torchlint.rules.host.host_conversions import Conversion, missing_calls, not_excluded
 from torchlint.rules.host.numpy_calls import drafts
-
-_EXCLUDED = {
-    (True, True): "may require grad or be on an accelerator",
-    (True, False): "may require grad",
-    (False, True): "may be on an accelerator",
-}
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    return f"`.numpy()` on a tensor that {_EXCLUDED[found.detach, found.cpu]}: {missing_calls(found)}"
+    return f"`.numpy()` on a tensor that {not_excluded(found)}: {missing_calls(found)}"
 
 
 RULE = Rule(

@@ -34,19 +34,17 @@ history = torch.arange(3.0).tolist()
 
 ## Severity
 
-An error where an index asks an array without dimensions, a warning where the tensor may be on a graph or an
-accelerator when `.numpy()` is called, and legacy where the detour only costs time.
+An error where an index asks an array without dimensions, else legacy: the detour costs time. Whether `.numpy()` may
+raise in it is said by TNS101 and TNS102.
 
 ```python
 import torch
 import torch.nn.functional as F
 
 
-def read(model: torch.nn.Linear, x: torch.Tensor):
+def read(x: torch.Tensor):
     first = F.mse_loss(x, x).detach().cpu().numpy()[0]  # error
-    second = float(model(x).mean().numpy())  # warning
-    third = float(model(x).mean().detach().cpu().numpy())  # legacy
-    return first, second, third, float(torch.ones(3).sum().numpy())  # legacy
+    return first, float(torch.ones(3).sum().numpy())  # legacy
 ```
 
 ## Fix safety
@@ -77,7 +75,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, Dtype, FileContext, Grad, Kind, Rule, Triggers, Value
+from torchlint.rules.api import Draft, Dtype, FileContext, Kind, Rule, Triggers
 from torchlint.rules.host.host_conversions import has_method_of_torch, is_host_copy
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import tensor_step
@@ -102,9 +100,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     value = context.value(source)
     if not value.may(Kind.TENSOR) or not (value.is_tensor or _speaks_for_torch(chain, source, context)):
         return
-    message = f"NumPy is a detour here: `.{word}()` gives the Python {_WHAT[word]} directly, on every device"
+    severity, message = Severity.LEGACY, f"NumPy is a detour to a Python {_WHAT[word]}: use `.{word}()`"
     if isinstance(used, cst.Subscript):
-        message = "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
+        severity, message = Severity.ERROR, "this tensor has no dimensions, so `[0]` raises `IndexError`: use `.item()`"
     known = has_method_of_torch(source, "numpy", context, chain)
     if ".data" in context.source.slice(context.outer_span(source)[1], context.span(chain)[1]):
         known = is_tensor(source, context)  # others keep a tensor under that name, too
@@ -115,7 +113,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
         (tensor_step(source, context),),
         Fix(f"Use `.{word}()`", edits, (known, error_not_expected(node, context))) if edits else None,
-        _severity(used, context.value(chain)),
+        severity,
     )
 
 
@@ -154,17 +152,6 @@ def _speaks_for_torch(chain: cst.BaseExpression, source: cst.BaseExpression, con
     """Whether ``.detach()`` or ``.cpu()`` stands before ``.numpy()``: TensorFlow's tensors have ``.numpy()`` alone."""
     is_mixed = context.uses_other_frameworks and not context.value(chain).is_tensor
     return context.works_with_torch and chain is not source and not is_mixed
-
-
-def _severity(used: cst.BaseExpression, value: Value) -> Severity:
-    """Return what happens: an index raises without dimensions, NumPy refuses what is on a graph or an accelerator.
-
-    ``value`` is what the array is made of: `.detach()` and `.cpu()` before the conversion have done their work.
-    """
-    if isinstance(used, cst.Subscript):
-        return Severity.ERROR
-    may_fail = value.grad & Grad.ATTACHED or value.device & Device.ACCELERATOR
-    return Severity.WARNING if may_fail else Severity.LEGACY
 
 
 def _edits(used: cst.BaseExpression, source: cst.BaseExpression, word: str, context: FileContext) -> tuple[Edit, ...]:
