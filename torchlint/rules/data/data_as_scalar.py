@@ -2,8 +2,8 @@
 
 ## What it does
 
-Flags `loss.data[0]` where `loss` has no dimensions, is named as a loss or asked for `loss.backward()`,
-`x.data.item()`, `float(x.data)` and `int(x.data)`.
+Flags `loss.data[0]` where `loss` has no dimensions or is named as a loss, `x.data.item()`, `float(x.data)` and
+`int(x.data)`.
 
 ## Why is this bad?
 
@@ -50,7 +50,6 @@ def train(x: torch.Tensor, y: torch.Tensor):
 
 
 def step(cost):
-    cost.backward()
     return cost.data[0]  # warning
 ```
 
@@ -135,12 +134,13 @@ def _assumed(node: cst.Attribute, use: DataUse, number: bool, context: FileConte
 
 
 def _fix(node: cst.Attribute, use: DataUse, context: FileContext) -> Fix | None:
-    edits = [context.replace(node.attr, "item()")]
     if use.word == "item":
-        edits = [drop_edit(node, context)]
-    elif use.word == "[0]":
+        return Fix("Drop `.data`", (drop_edit(node, context),))
+    edits = [context.replace(node.attr, "item()")]
+    if use.word == "[0]":
         start, end = context.outer_span(node)[1], context.span(use.top)[1]
-        if "#" in context.source.slice(start, end):
+        is_tensor_wanted = isinstance(context.parent(use.top), cst.Attribute | cst.Subscript)
+        if is_tensor_wanted or "#" in context.source.slice(start, end):
             return None
         edits.append(Edit(start, end, ""))
     return Fix("Use `.item()`", tuple(edits))

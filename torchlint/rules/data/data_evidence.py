@@ -12,8 +12,8 @@ from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
 from torchlint.rules.api import SETTINGS, TENSOR_MAKERS, TORCH_FUNCTIONS, FileContext, Kind, Value, remembered
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
-from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
-from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asks
+from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_packed, works_with_others
+from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asked_as_tensor
 from torchlint.rules.method_calls import method_call
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.wording import brief, tensor_step
@@ -23,12 +23,6 @@ _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 _OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
 """Libraries with tensors of their own that have ``data`` too."""
-_OUTPUT = re.compile(
-    r"(^|_)(grad|outputs?|logits?|preds?|predictions?|predicted|scores?|probs?|log_?probs?|embeddings?)(_?\d+|_[a-z])?$"
-)
-"""Names of what networks give."""
-_PARAMETER_WORD = re.compile(r"(^|_)(p|param|parameter|weight|bias|tensor|variable)(_?\d+|_[a-z])?$")
-"""Names of parameters, which are those of settings too."""
 _NEVER = re.compile(
     rf"(^|_)(self|cls|{SETTINGS}|params?_dict|kwargs|batch(es)?|minibatch|samples?|examples?|"
     r"(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
@@ -101,20 +95,21 @@ def _words(node: cst.BaseExpression) -> list[str]:
 def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence | None:
     """Judge an unknown object by what is asked of it, of its `data`, and by its name."""
     place = context.python(node.value)
-    if not isinstance(place, ast.expr) or context.matches(_OWN_TENSORS) or asks("of_others", place, context):
+    if not isinstance(place, ast.expr) or context.matches(_OWN_TENSORS):
         return None
-    is_written = use.way is Way.METHOD or _is_written_into_another(node, context)
-    if is_written or asks("beyond_doubt", place, context):
+    asked = asked_as_tensor(place, context)
+    if asked is False:
+        return None
+    if use.way is Way.METHOD or _is_written_into_another(node, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     about_records = context.matches(RECORDS) or context.matches(PACKED) or has_own_data(context)
-    if about_records or is_annotated_otherwise(node.value, context) or _is_record(node, context):
+    if about_records or works_with_others(place, context) or _is_record(node, context):
         return None
     if _is_moved(node.value):
         return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    is_used = is_read or use.way is Way.INIT or _is_given_to_torch(node, context)
-    if is_used or asks("by_method", place, context):
+    if asked or is_read or use.way is Way.INIT or _is_given_to_torch(node, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     is_named = _is_named(node.value, use)
     return _told(Confidence.POSSIBLE, node, "is taken for a tensor by its name", context) if is_named else None
@@ -161,17 +156,11 @@ def _is_record(node: cst.Attribute, context: FileContext) -> bool:
 
 
 def _is_named(owner: cst.BaseExpression, use: DataUse) -> bool:
-    """Whether an object has a name that tensors have; that of a parameter alone does not tell where it is read."""
+    """Whether an object is an attribute that torch names so, or has a loss's name and is read."""
     word = last_word(owner)
     if isinstance(owner, cst.Attribute) and PARAMETER.search(word):
         return True
-    if use.use is Use.REBINDING:
-        return False
-    return (
-        bool(_OUTPUT.search(word))
-        or is_loss_name(word)
-        or (use.use is not Use.READ and bool(_PARAMETER_WORD.search(word)))
-    )
+    return use.use is not Use.REBINDING and is_loss_name(word)
 
 
 def _told(confidence: Confidence, node: cst.Attribute, said: str, context: FileContext) -> Evidence:

@@ -163,9 +163,9 @@ def _message(use: DataUse, fix: Fix | None, severity: Severity) -> str:
     """Say what happens, and what the fix does about it."""
     remedy = in_the_imperative(fix) or "write under `torch.no_grad()`"
     if use.word in REFORMING:
-        return f"`{use.word}` reshapes the temporary that `.data` makes: {remedy}"
+        return f"`.data.{use.word}()` leaves the tensor as it is: {remedy}"
     if use.way is Way.INIT:
-        return f"`nn.init.{use.word}` writes under `no_grad` itself: {remedy}"
+        return f"`nn.init.{use.word}` turns grad mode off itself: {remedy}"
     if severity is Severity.WARNING:
         return f"autograd does not see this write, the gradient may be wrong: {remedy}"
     return f"autograd does not see writes through `.data`: {remedy}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -11,9 +10,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
-from torchlint.rules.data.aliasing import SAME_OR_NEW_METHODS
 from torchlint.rules.data.own_data import has_own_data
-from torchlint.rules.data.tensor_uses import asks
 from torchlint.rules.method_calls import call_of, method_call
 
 VIEWS = frozenset(
@@ -204,20 +201,10 @@ def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
 
 def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileContext) -> bool:
     """``loss.data[0]``; not ``x.data[0]``, as often a batch index, nor ``loss.data[0].cpu()``, which wants a tensor."""
-    if isinstance(context.parent(index), cst.Attribute | cst.Subscript):
-        return False
     rank = context.value(node.value).rank
-    if rank is not None:
+    if rank is not None or isinstance(context.parent(index), cst.Attribute | cst.Subscript):
         return rank == 0
-    named = node.value.func if isinstance(node.value, cst.Call) else node.value
-    place = context.python(node.value)
-    is_differentiated = isinstance(place, ast.expr) and asks("differentiated", place, context)
-    return is_differentiated or is_loss_name(last_word(named))
-
-
-def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
-    """Write ``x.detach()`` for ``x.data``."""
-    return context.replace(node.attr, "detach()")
+    return is_loss_name(last_word(node.value.func if isinstance(node.value, cst.Call) else node.value))
 
 
 def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
@@ -227,48 +214,30 @@ def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
     return Edit(end - len(gap[gap.rindex(".") :].encode()) if "#" in gap else start, end, "")
 
 
-_COPYING = SAME_OR_NEW_METHODS | {"clone"}
-"""Methods behind and before which a `.detach()` does the same."""
+_COPYING = frozenset(
+    "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous "
+    "pin_memory clone".split()
+)
+"""Methods behind and before which a `.detach()` does the same: their result is the tensor itself or a copy of it."""
 
 
 def is_detaching(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does."""
-    return detached_owner(node, context) is not None
-
-
-def detached_owner(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
-    """Return the tensor that an expression detaches, where it ends in that or in copies of it.
+    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does.
 
     What an object of another class keeps as its `data` may well require grad.
     """
-    match detaching_end(node):
-        case cst.Attribute(value=owner):
-            return owner if _may_be_tensor(owner, context) else None
-        case cst.Call(func=cst.Attribute(value=owner)):
-            return owner
-    return None
-
-
-def _may_be_tensor(owner: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is a tensor, or is not known and no class in sight has a `data` of its own."""
-    known = context.value(owner)
-    if known.must(Kind.TENSOR | Kind.NONE):
-        return True
-    return known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
-
-
-def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Return the part of a chain up to its last `.detach()` or `.data` where only copies come behind it."""
     while True:
         match node:
-            case cst.Attribute(attr=cst.Name(value="data")):
-                return node
+            case cst.Attribute(value=owner, attr=cst.Name(value="data")):
+                known = context.value(owner)
+                may_be_tensor = known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
+                return may_be_tensor or known.must(Kind.TENSOR | Kind.NONE)
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
-                return node
+                return True
             case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in _COPYING:
                 node = inner
             case _:
-                return None
+                return False
 
 
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:

@@ -1,19 +1,17 @@
-"""What has a ``data`` of its own: objects of the file's classes, packed sequences, what is annotated as no tensor."""
+"""What has a ``data`` of its own: objects of the file's classes, packed sequences, records of libraries."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-import libcst as cst
-
-from torchlint.rules.api import FUNCTIONS, FileContext, Value, remembered
+from torchlint.rules.api import FileContext, Value, remembered
 
 RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
 PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
-_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
-"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
+_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer|^(int|float|bool|str)( \| None)?$")
+"""Annotations of tensors, of what holds tensors without a ``data`` of its own, and of numbers and texts."""
 _WORD = re.compile(r"\bdata\b")
 _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 """What is made with ``data=`` and is a tensor, or has no ``data`` afterwards."""
@@ -66,27 +64,11 @@ def is_packed(known: Value) -> bool:
     return any("PackedSequence" in name for name in known.instance)
 
 
-def is_annotated_otherwise(receiver: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
-    place = context.python(receiver)
-    if place is None:
-        return False
-    around = list(context.ancestors(place))
-    if not any(isinstance(above, FUNCTIONS) for above in around):
-        return False
-    words = set(_names(place, context))
-    for above in around:
-        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
-            if words & _names(loop.target, context):
-                words |= _names(loop.iter, context)
-        if isinstance(above, FUNCTIONS):
-            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
-            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
-            return any(not _TENSOR_NOTE.search(each) for each in notes)
-    return False
+def works_with_others(place: ast.expr, context: FileContext) -> bool:
+    """Whether a parameter of the function around is annotated as an object of another class, which may have a ``data``.
 
-
-@remembered
-def _names(node: ast.AST, context: FileContext) -> set[str]:
-    del context
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    It may be what is asked, or hold it.
+    """
+    function = context.function_around(place)
+    given = context.inside(function.args, ast.arg) if function is not None else ()
+    return any(each.annotation is not None and not _NOTE.search(ast.unparse(each.annotation)) for each in given)

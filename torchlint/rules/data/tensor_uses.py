@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
 from torchlint.rules.api import TENSOR_METHODS, FileContext, remembered
 from torchlint.rules.method_calls import call_of
@@ -50,6 +49,7 @@ TENSOR_ONLY = frozenset(
     """.split()
 )
 """Methods that little else than a tensor has."""
+_CALLED_ON_TENSORS = ALIKE | TENSOR_ONLY
 
 PARAMETER = re.compile(
     r"^(weight|bias|grad)$|_(weight|bias|grad)$|^(weight|bias)_(ih|hh|g|v|orig|hr)(_l\d.*)?$|^running_(mean|var)$"
@@ -61,60 +61,45 @@ _OF_TENSORS = TENSOR_METHODS | _FORM | GRADED - {"values"}
 """Attributes and methods that tensors have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """The expressions of a function that are asked for something, by their code."""
+def asked_as_tensor(place: ast.expr, context: FileContext) -> bool | None:
+    """Whether the function around, or the class of ``self``, asks an expression of the same value what tensors have.
 
-    beyond_doubt: dict[str, list[ast.expr]]
-    """They have a gradient, are written in place, themselves or their `data`, or measured by ``x.size(0)``."""
-    by_method: dict[str, list[ast.expr]]
-    """They, or their `data`, have a method called that little else than a tensor has; a record may hold a tensor."""
-    differentiated: dict[str, list[ast.expr]]
-    """They have `backward` called, which only a tensor of one element answers."""
-    of_others: dict[str, list[ast.expr]]
-    """They are asked for what no tensor has, or told from one by their class."""
-
-
-def asks(kind: str, place: ast.expr, context: FileContext) -> bool:
-    """Whether the function around, or the class of ``self``, asks an expression such a question, of the same value."""
-    code = _dotted(place)
+    False where it asks what no tensor has, or tells the class; None where it asks neither.
+    """
     around: ast.AST = context.function_around(place) or context.tree
-    if code.startswith("self."):
+    if _dotted(place).startswith("self."):
         around = context.nearest(place, ast.ClassDef) or around
-    found: list[ast.expr] = getattr(_questions(around, context), kind).get(code, [])
-    if not found or not isinstance(place, ast.Name):
-        return bool(found)
-    bound = {id(each) for each in context.reaching(place)}
-    others = (each for name in found if isinstance(name, ast.Name) for each in context.reaching(name))
-    return not bound or any(id(each) in bound for each in others)
+    answers = [told for each, told in _asked(around, context).get(_dotted(place), ()) if _is_same(place, each, context)]
+    return all(answers) if answers else None
+
+
+def _is_same(place: ast.expr, other: ast.expr, context: FileContext) -> bool:
+    """Whether an expression of the same spelling may have the same value: a name is bound where the other one is."""
+    if not isinstance(place, ast.Name) or not isinstance(other, ast.Name):
+        return True
+    bound, others = context.reaching(place), context.reaching(other)
+    return not bound or any(each is one for each in bound for one in others)
 
 
 @remembered
-def _questions(around: ast.AST, context: FileContext) -> Questions:
-    found: dict[str, dict[str, list[ast.expr]]] = defaultdict(dict)
+def _asked(around: ast.AST, context: FileContext) -> dict[str, list[tuple[ast.expr, bool]]]:
+    """Return the expressions of a function that are asked for something by their code, and whether a tensor has it."""
+    found: dict[str, list[tuple[ast.expr, bool]]] = defaultdict(list)
     for node in context.inside(around, ast.Attribute):
         is_data = isinstance(node.value, ast.Attribute) and node.value.attr == "data"
         owner = node.value.value if is_data and isinstance(node.value, ast.Attribute) else node.value
-        kind = _kind_of(node, is_data, context)
-        for each in (kind, "differentiated" if node.attr == "backward" else ""):
-            if each and (code := _dotted(owner)):
-                found[each].setdefault(code, []).append(owner)
+        call = call_of(node, context)
+        is_measured = node.attr == "size" and call is not None and bool(call.args)
+        is_called = call is not None and node.attr in _CALLED_ON_TENSORS
+        is_of_tensors = is_called or (not is_data and (is_measured or node.attr in GRADED))
+        if is_of_tensors or node.attr not in _OF_TENSORS:
+            found[_dotted(owner)].append((owner, is_of_tensors))
     for call in context.inside(around, ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="isinstance"), args=[given, kinds]) if _tells_other(kinds):
-                found["of_others"].setdefault(_dotted(given), []).append(given)
-    return Questions(*(found[each] for each in ("beyond_doubt", "by_method", "differentiated", "of_others")))
-
-
-def _kind_of(node: ast.Attribute, is_data: bool, context: FileContext) -> str:
-    call = call_of(node, context)
-    is_called = call is not None
-    is_measured = node.attr == "size" and call is not None and bool(call.args)
-    if (node.attr in ALIKE and is_called) or (not is_data and (node.attr in GRADED or is_measured)):
-        return "beyond_doubt"
-    if node.attr in TENSOR_ONLY and is_called:
-        return "by_method"
-    return "of_others" if node.attr not in _OF_TENSORS else ""
+                found[_dotted(given)].append((given, False))
+    found.pop("", None)  # what has no name cannot be told from others
+    return found
 
 
 _PLAIN = re.compile(r"Tensor|Variable|Parameter\b|^(int|float|bool|list|tuple|dict|str|ndarray)$")

@@ -21,15 +21,7 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
 from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
 from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
-from torchlint.rules.data.data_use import (
-    DataUse,
-    Use,
-    Way,
-    data_use,
-    detach_edit,
-    detached_owner,
-    drop_edit,
-)
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, drop_edit
 from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
@@ -156,9 +148,7 @@ def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: F
     if use.way is Way.AUGMENTED or (use.word in REFORMING and not kept):
         return None  # `x.detach() += v` is no Python, and `x.detach().resize_(n)` leaves `x` as it is, too
     assumed = tuple(_of_a_new_tensor(node, evidence, context))
-    fix = Fix("Replace `.data` with `.detach()`", (detach_edit(node, context),), assumed)
-    if (owner := detached_owner(node.value, context)) is not None:
-        fix = Fix("Drop `.data` behind `.detach()`", (drop_edit(node, context),), (*assumed, is_tensor(owner, context)))
+    fix = Fix("Replace `.data` with `.detach()`", (context.replace(node.attr, "detach()"),), assumed)
     kept |= use.word in CALLING_BACK and not isinstance(context.parent(use.top), cst.Expr)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
@@ -198,12 +188,6 @@ def _in_block(statement: Statement, context: FileContext) -> Fix | None:
     stays = trust[1] is Applicability.DISPLAY
     run = neighbours(statement, lambda other: not stays and _trusted(other, context) == trust, context)
     return _block(run, context)
-
-
-def moves_into_block(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the repair of a write moves the statement of a node under ``torch.no_grad()``."""
-    statement = statement_of(node, context)
-    return statement is not None and _in_block(statement, context) is not None
 
 
 @remembered
