@@ -30,12 +30,11 @@ REFORMING = frozenset(
 )
 """Methods that change shape, strides or storage: on ``x.data`` they change the new object only, ``x`` keeps its own."""
 
-RESIZING = frozenset({"resize_", "resize_as_"})
-"""Of these, the ones that torch refuses on a tensor that requires grad."""
-
 CALLING_BACK = frozenset({"apply_", "map_", "map2_"})
-"""Methods that torch refuses on a tensor that requires grad, also under ``no_grad``."""
+"""Methods that call a function of Python for each element."""
 
+REFUSED = CALLING_BACK | {"resize_", "resize_as_"}
+"""Methods that torch refuses on a tensor that requires grad, also under ``no_grad``."""
 
 GRADED = frozenset({"grad", "requires_grad", "requires_grad_", "backward", "retain_grad", "grad_fn", "volatile"})
 """Attributes and methods that only tensors have: the name that is asked for one is a tensor."""
