@@ -100,16 +100,14 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
     asked = asked_as_tensor(place, context)
     if asked is False:
         return None
-    if use.way is Way.METHOD or _is_written_into_another(node, context):
+    if use.way is Way.METHOD:
         return _told(Confidence.LIKELY, node, _USED, context)
     about_records = context.matches(RECORDS) or context.matches(PACKED) or has_own_data(context)
     if about_records or works_with_others(place, context) or _is_record(node, context):
         return None
-    if _is_moved(node.value):
-        return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    if asked or is_read or use.way is Way.INIT or _is_given_to_torch(node, context):
+    if asked or is_read or use.way is Way.INIT or _is_moved(node.value) or _is_given_to_tensors(node, context):
         return _told(Confidence.LIKELY, node, _USED, context)
     is_named = _is_named(node.value, use)
     return _told(Confidence.POSSIBLE, node, "is taken for a tensor by its name", context) if is_named else None
@@ -126,25 +124,16 @@ def _is_moved(owner: cst.BaseExpression) -> bool:
     return False
 
 
-def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is what another one is written with: ``weight.data.copy_(x.data)``."""
-    match _call_with(node, context):
+def _is_given_to_tensors(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is written into another one, or is the first thing that a function of torch is given."""
+    above = context.parent(node)
+    match context.parent(above) if isinstance(above, cst.Arg) else None:
         case cst.Call(func=cst.Attribute(value=cst.Attribute(attr=cst.Name(value="data")), attr=cst.Name(value=word))):
             return word in ALIKE
+        case cst.Call(func=function, args=[first, *_]) if first is above:
+            names = context.names(function)
+            return bool(names) and names <= _TAKING_TENSORS
     return False
-
-
-def _is_given_to_torch(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is the first thing that a function of torch is given: ``torch.max(x.data, 1)``."""
-    call = _call_with(node, context)
-    names = context.names(call.func) if call is not None and call.args[0].value is node else frozenset()
-    return bool(names) and names <= _TAKING_TENSORS
-
-
-def _call_with(node: cst.Attribute, context: FileContext) -> cst.Call | None:
-    above = context.parent(node)
-    call = context.parent(above) if isinstance(above, cst.Arg) else None
-    return call if isinstance(call, cst.Call) else None
 
 
 def _is_record(node: cst.Attribute, context: FileContext) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -33,7 +34,7 @@ FORM_METHODS = frozenset(
 
 FORM_FUNCTIONS = frozenset(
     f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
-)
+) | {"builtins.len"}
 
 _NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
 """Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
@@ -80,15 +81,14 @@ class DataUse:
 @remembered
 def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     """Say what is done with a ``.data``; None where the word stands for something else by its shape alone."""
-    above = context.parent(node)
-    if isinstance(above, cst.Del) or call_of(node, context) is not None:
+    place, above = context.python(node), context.parent(node)
+    if not isinstance(place, ast.Attribute) or isinstance(place.ctx, ast.Del) or call_of(node, context) is not None:
         return None
-    if _is_target(node, context):
-        return DataUse(Use.REBINDING, node)
-    if isinstance(above, cst.AugAssign) and above.target is node:
-        if isinstance(above.operator, cst.MatrixMultiplyAssign):  # has no in-place form: makes a new tensor
-            return DataUse(Use.REBINDING, node)
+    is_augmented = isinstance(above, cst.AugAssign) and above.target is node
+    if is_augmented and not isinstance(above.operator, cst.MatrixMultiplyAssign):  # which makes a new tensor
         return DataUse(Use.MUTATION, above, Way.AUGMENTED)
+    if isinstance(place.ctx, ast.Store):
+        return DataUse(Use.REBINDING, node)
     return _form(node, context) or _mutation(node, context) or _scalar(node, context) or DataUse(Use.READ, node)
 
 
@@ -109,19 +109,9 @@ def is_loss_name(word: str) -> bool:
     return bool(_LOSS.search(word))
 
 
-def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the node is assigned to, alone or in a tuple."""
-    above = context.parent(node)
-    while isinstance(above, cst.Element | cst.StarredElement | cst.Tuple | cst.List):
-        node, above = above, context.parent(above)
-    match above:
-        case cst.AssignTarget():
-            return True
-        case cst.AnnAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
-            return target is node
-        case cst.AsName():
-            return True
-    return False
+def _is_stored(node: cst.CSTNode, context: FileContext) -> bool:
+    """Whether the node is assigned to, alone, in a tuple, or by ``+=``."""
+    return isinstance(getattr(context.python(node), "ctx", None), ast.Store)
 
 
 def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
@@ -137,7 +127,7 @@ def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
     outer = context.parent(above) if isinstance(above, cst.Arg) and above.keyword is None else None
     if isinstance(outer, cst.Call) and outer.args[0] is above:
         names = context.names(outer.func)
-        if (names and names <= FORM_FUNCTIONS | {"len", "builtins.len"}) or context.code(outer.func) == "len":
+        if names and names <= FORM_FUNCTIONS:
             return DataUse(Use.FORM, outer, word=last_word(outer.func))
     return None
 
@@ -148,7 +138,7 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
     while True:
         above = context.parent(current)
         if isinstance(above, cst.Subscript) and above.value is current:
-            if _is_target(above, context) or _is_augmented(above, context):
+            if _is_stored(above, context):
                 return DataUse(Use.MUTATION, above, Way.STORE)
             current = above
         elif called := method_call(current, context):
@@ -162,11 +152,6 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
             current = above
         else:
             return _by_a_function(current, context)
-
-
-def _is_augmented(node: cst.CSTNode, context: FileContext) -> bool:
-    above = context.parent(node)
-    return isinstance(above, cst.AugAssign) and above.target is node
 
 
 def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
@@ -254,4 +239,4 @@ def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data
             return False
     above = context.parent(at)
     is_data = isinstance(above, cst.Attribute) and above.attr.value == "data"
-    return with_data and is_data and above is not None and not _is_target(above, context)
+    return with_data and is_data and not _is_stored(above, context)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FileContext
 from torchlint.rules.repairs import torch_name
 
 Statement = cst.SimpleStatementLine
 
-_STRINGS = (cst.SimpleString, cst.FormattedString)
+_SPANS_ROWS = re.compile(r"\"\"\"|'''|\\\r?\n")
+"""What strings of several rows are written with."""
 _FIRST_INDENT = re.compile(r":[ \t]*(?:#[^\n]*)?\r?\n([ \t]+)\S")
 _MOST = 50
 """Statements in one block: each of their findings carries the edits of all."""
@@ -55,7 +56,7 @@ def _joins(other: cst.CSTNode, belongs: Callable[[Statement], bool]) -> bool:
 
 def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
     """Make the edits for the block; None where indenting would change a string, or mix tabs and blanks wrongly."""
-    if not _around_strings(context.module, context).isdisjoint(run):
+    if any(_SPANS_ROWS.search(context.code(line)) for line in run):
         return None
     source = context.source
     first = source.position(context.span(run[0].body[0])[0])[0]
@@ -76,13 +77,6 @@ def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit,
     if imports and imports[0].start == start:
         return Edit(start, start, imports[0].text + edits[0].text), *edits[1:]
     return (*imports, *edits)
-
-
-@remembered
-def _around_strings(_: cst.Module, context: FileContext) -> frozenset[cst.CSTNode]:
-    """Return all that stands around strings of several rows."""
-    strings = (each for kind in _STRINGS for each in context.concrete_nodes(kind))
-    return frozenset(above for each in strings if "\n" in context.code(each) for above in context.ancestors(each))
 
 
 def _indent_unit(statement: Statement, context: FileContext) -> str:

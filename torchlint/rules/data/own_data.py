@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.rules.api import FileContext, Value, remembered
+from torchlint.rules.api import FileContext, Value, last_word_of_name, remembered
 
 RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
@@ -18,45 +18,23 @@ _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 
 
 def has_own_data(context: FileContext) -> bool:
-    """Whether a class has a ``data`` of its own: one of the file, or one of the project that says it is a tensor.
-
-    Of other files nothing else counts: data sets that keep a list in ``self.data`` are in most projects.
-    """
+    """Whether a class of the file has a ``data`` of its own, or an object is made with ``data=``."""
     return _has_own_data(context.tree, context)
 
 
 @remembered
 def _has_own_data(_: ast.Module, context: FileContext) -> bool:
-    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
-    return any(_speaks(node) for node in nodes)
+    stored = (each.value for each in context.attributes_by_word().get("data", ()) if isinstance(each.ctx, ast.Store))
+    is_kept = any(isinstance(owner, ast.Name) and owner.id == "self" for owner in stored)
+    return is_kept or context.is_defined("data") or any(_gives_data(call) for call in context.nodes(ast.Call))
 
 
-def _speaks(node: ast.AST) -> bool:
-    match node:
-        case ast.ClassDef(body=body):
-            return any(_declares(each) for each in body)
-        case ast.Attribute(value=ast.Name(id="self"), attr="data", ctx=ast.Store()):
-            return True
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args, keywords=keywords):
-            if word.lower() == "namedtuple":
-                return any(_names_data(each) for each in args[1:])
-            if word[:1].isupper() and word not in _TENSORS:
-                return any(each.arg == "data" for each in keywords)
-    return False
-
-
-def _declares(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.AnnAssign(target=ast.Name(id="data")) | ast.Assign(targets=[ast.Name(id="data")]):
-            return True
-        case ast.FunctionDef(name="data"):
-            return True
-    return False
-
-
-def _names_data(fields: ast.expr) -> bool:
-    return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
+def _gives_data(call: ast.Call) -> bool:
+    """Whether a call makes a class with a field ``data``, or an object with ``data=``."""
+    word = last_word_of_name(call.func)
+    if word.lower() == "namedtuple":
+        return any(_WORD.search(ast.unparse(fields)) for fields in call.args[1:])
+    return word[:1].isupper() and word not in _TENSORS and any(each.arg == "data" for each in call.keywords)
 
 
 def is_packed(known: Value) -> bool:
