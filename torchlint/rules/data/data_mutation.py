@@ -106,7 +106,7 @@ require grad, which torch refuses, nor for a change of shape that cannot go into
 - [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
 - [pytorch#15070](https://github.com/pytorch/pytorch/issues/15070): writes through `.data` of sparse tensors are lost
-- Measured on torch 2.13: of 162 in-place methods, those listed in `torchlint/rules/data/tensor_uses.py` do the same
+- Measured on torch 2.13: of 162 in-place methods, `ALIKE` in `torchlint/rules/data/tensor_uses.py` do the same
 """
 
 from __future__ import annotations

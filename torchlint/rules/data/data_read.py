@@ -87,6 +87,7 @@ from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
 from torchlint.rules.data.data_use import Use, drop_edit, is_detached_behind, is_detaching
+from torchlint.rules.data.no_grad_block import statement_of
 from torchlint.rules.obligations import not_traced
 from torchlint.rules.wording import brief
 
@@ -110,13 +111,10 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
 
 def _rebound(node: cst.Attribute, context: FileContext) -> cst.Name | None:
     """Return the `data` that a statement assigns where it reads the same: `w.data = w.data * 2` is one fault."""
-    for above in context.ancestors(node):
-        if isinstance(above, cst.Assign):
-            for each in above.targets:
-                if isinstance(each.target, cst.Attribute) and each.target.deep_equals(node):
-                    return each.target.attr
-        if isinstance(above, cst.BaseSmallStatement | cst.BaseCompoundStatement | cst.Lambda):
-            return None
+    statement = statement_of(node, context)
+    match statement.body[0] if statement is not None else None:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() as target)]) if target.deep_equals(node):
+            return target.attr
     return None
 
 

@@ -12,6 +12,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Edit
 from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
 from torchlint.rules.data.own_data import has_own_data
+from torchlint.rules.data.tensor_uses import NOT_WRITING
 from torchlint.rules.method_calls import call_of, method_call
 
 VIEWS = frozenset(
@@ -35,9 +36,6 @@ FORM_METHODS = frozenset(
 FORM_FUNCTIONS = frozenset(
     f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
 ) | {"builtins.len"}
-
-_NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
-"""Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
 
 _LOSS = re.compile(r"(^|_)(loss|cost|nll|elbo)(_?\d*$|_|[A-Z])|(^|_)err_?[DG]|Loss$|^(loss|cost)$")
 
@@ -84,8 +82,8 @@ def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     place, above = context.python(node), context.parent(node)
     if not isinstance(place, ast.Attribute) or isinstance(place.ctx, ast.Del) or call_of(node, context) is not None:
         return None
-    is_augmented = isinstance(above, cst.AugAssign) and above.target is node
-    if is_augmented and not isinstance(above.operator, cst.MatrixMultiplyAssign):  # which makes a new tensor
+    is_augmented = isinstance(above, cst.AugAssign) and not isinstance(above.operator, cst.MatrixMultiplyAssign)
+    if isinstance(place.ctx, ast.Store) and above is not None and is_augmented:  # `@=` makes a new tensor
         return DataUse(Use.MUTATION, above, Way.AUGMENTED)
     if isinstance(place.ctx, ast.Store):
         return DataUse(Use.REBINDING, node)
@@ -109,9 +107,10 @@ def is_loss_name(word: str) -> bool:
     return bool(_LOSS.search(word))
 
 
-def _is_stored(node: cst.CSTNode, context: FileContext) -> bool:
+def _is_stored(node: cst.CSTNode | None, context: FileContext) -> bool:
     """Whether the node is assigned to, alone, in a tuple, or by ``+=``."""
-    return isinstance(getattr(context.python(node), "ctx", None), ast.Store)
+    place = context.python(node) if node is not None else None
+    return isinstance(getattr(place, "ctx", None), ast.Store)
 
 
 def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
@@ -143,7 +142,7 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
             current = above
         elif called := method_call(current, context):
             call, word = called
-            if word.endswith("_") and not word.startswith("_") and word not in _NOT_WRITING:
+            if word.endswith("_") and not word.startswith("_") and word not in NOT_WRITING:
                 return DataUse(Use.MUTATION, call, Way.METHOD, word) if word in TENSOR_METHODS else None
             if word not in VIEWS:
                 return None
@@ -168,6 +167,7 @@ def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
 
 
 def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    """Return the use of a ``.data`` that one number is taken from; None for others."""
     if called := method_call(node, context):
         call, word = called
         return DataUse(Use.SCALAR, call, word="item") if word == "item" and not call.args else None
@@ -176,11 +176,6 @@ def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
             if above.value is node and _is_one_element(node, above, context):
                 return DataUse(Use.SCALAR, above, word="[0]")
-        case cst.Arg(keyword=None, star=""):
-            outer = context.parent(above)
-            match outer:
-                case cst.Call(func=cst.Name(value="float" | "int" as word), args=[_]):
-                    return DataUse(Use.SCALAR, outer, word=word)
     return None
 
 
