@@ -10,8 +10,17 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import SETTINGS, TENSOR_MAKERS, TORCH_FUNCTIONS, FileContext, Kind, Value, remembered
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
+from torchlint.rules.api import (
+    SETTINGS,
+    TENSOR_MAKERS,
+    TORCH_FUNCTIONS,
+    FileContext,
+    Kind,
+    Value,
+    last_word_of_name,
+    remembered,
+)
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name
 from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_packed, works_with_others
 from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asked_as_tensor
 from torchlint.rules.method_calls import method_call
@@ -81,15 +90,15 @@ def _may_be_tensor(owner: cst.BaseExpression, known: Value, context: FileContext
     if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
         return False
     speaks_of_torch = context.works_with_torch and not context.imported_packages & _OTHER_TENSORS
-    return speaks_of_torch and not any(map(_NEVER.search, _words(owner)))
+    return speaks_of_torch and not any(map(_NEVER.search, _words(context.python(owner))))
 
 
-def _words(node: cst.BaseExpression) -> list[str]:
+def _words(node: ast.AST | None) -> list[str]:
     """Return the words that tell what an object is: the last one, and the one that its methods are called on."""
     match node:
-        case cst.Call(func=cst.Attribute(value=inner)) | cst.Subscript(value=inner):
-            return [last_word(node), *_words(inner)]
-    return [last_word(node)]
+        case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner):
+            return [last_word_of_name(node), *_words(inner)]
+    return [last_word_of_name(node)]
 
 
 def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence | None:
@@ -109,7 +118,7 @@ def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
     if asked or is_read or use.way is Way.INIT or _is_moved(node.value) or _is_given_to_tensors(node, context):
         return _told(Confidence.LIKELY, node, _USED, context)
-    is_named = _is_named(node.value, use)
+    is_named = _is_named(place, use)
     return _told(Confidence.POSSIBLE, node, "is taken for a tensor by its name", context) if is_named else None
 
 
@@ -144,12 +153,12 @@ def _is_record(node: cst.Attribute, context: FileContext) -> bool:
     return False
 
 
-def _is_named(owner: cst.BaseExpression, use: DataUse) -> bool:
+def _is_named(owner: ast.expr, use: DataUse) -> bool:
     """Whether an object is an attribute that torch names so, or has a loss's name and is read."""
-    word = last_word(owner)
-    if isinstance(owner, cst.Attribute) and PARAMETER.search(word):
+    if isinstance(owner, ast.Attribute) and PARAMETER.search(owner.attr):
         return True
-    return use.use is not Use.REBINDING and is_loss_name(word)
+    is_loss = not isinstance(owner, ast.Call) and is_loss_name(last_word_of_name(owner))
+    return is_loss and use.use is not Use.REBINDING
 
 
 def _told(confidence: Confidence, node: cst.Attribute, said: str, context: FileContext) -> Evidence:

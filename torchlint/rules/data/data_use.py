@@ -10,7 +10,7 @@ from enum import Enum, auto
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
+from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, last_word_of_name, remembered
 from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.data.tensor_uses import NOT_WRITING
 from torchlint.rules.method_calls import call_of, method_call
@@ -90,18 +90,6 @@ def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     return _form(node, context) or _mutation(node, context) or _scalar(node, context) or DataUse(Use.READ, node)
 
 
-def last_word(node: cst.BaseExpression) -> str:
-    """Return the last identifier of a dotted name, or the constant key of a subscript: ``loss`` of ``out["loss"]``."""
-    match node:
-        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
-            return word
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
-            return str(key.evaluated_value)
-        case cst.Subscript(value=inner):
-            return last_word(inner)
-    return ""
-
-
 def is_loss_name(word: str) -> bool:
     """Whether a word names a loss, and so most likely a tensor of one element."""
     return bool(_LOSS.search(word))
@@ -127,7 +115,7 @@ def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
     if isinstance(outer, cst.Call) and outer.args[0] is above:
         names = context.names(outer.func)
         if names and names <= FORM_FUNCTIONS:
-            return DataUse(Use.FORM, outer, word=last_word(outer.func))
+            return DataUse(Use.FORM, outer, word=last_word_of_name(context.python(outer.func)))
     return None
 
 
@@ -162,7 +150,7 @@ def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
         return DataUse(Use.MUTATION, call, Way.OUT, "out")
     names = context.names(call.func)
     if call.args[0] is argument and names and all(name.startswith("torch.nn.init.") for name in names):
-        return DataUse(Use.MUTATION, call, Way.INIT, last_word(call.func))
+        return DataUse(Use.MUTATION, call, Way.INIT, last_word_of_name(context.python(call.func)))
     return None
 
 
@@ -184,7 +172,7 @@ def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileCont
     rank = context.value(node.value).rank
     if rank is not None or isinstance(context.parent(index), cst.Attribute | cst.Subscript):
         return rank == 0
-    return is_loss_name(last_word(node.value.func if isinstance(node.value, cst.Call) else node.value))
+    return is_loss_name(last_word_of_name(context.python(node.value)))
 
 
 def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:

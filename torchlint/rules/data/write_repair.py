@@ -49,10 +49,10 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
     """Make the fix for a write through ``.data``; None where there is none to offer."""
     if in_fstring(node, context) or _is_refused(node, use, context):
         return None
-    is_off = grad_is_off(node, context)
+    is_off = context.mode(node) == Mode.OFF
     if use.way is Way.INIT:
         return _dropping(node, use, evidence, context)
-    if not is_off and (written := initial_write(node, context)) is not None:
+    if not is_off and (written := _initial_write(node, context)) is not None:
         name, edits = written
         return Fix(f"Use `{name}`", edits, (*_of_a_new_tensor(node, evidence, context), _result_not_used(use, context)))
     statement = statement_of(node, context)
@@ -63,7 +63,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
     return _in_block(statement, context) or _detaching(node, use, evidence, context)
 
 
-def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
+def _initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
     """Return how ``nn.init`` writes what a new module writes through a `.data`; None where it does not."""
     called, place = method_call(node, context), context.python(node)
     if called is None or not isinstance(place, ast.Attribute):
@@ -75,11 +75,6 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
 def _is_refused(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
     """Whether torch refuses a method on the tensor itself, as it does on what requires grad."""
     return use.word in REFUSED and context.value(node.value).may_require_grad
-
-
-def grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether nothing is recorded where an expression stands."""
-    return context.is_parsed and context.mode(node) == Mode.OFF
 
 
 # ---------------------------------------------------------------------- what a write rests on
@@ -120,16 +115,16 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
     """Decide whether nobody sees the result, which is the tensor itself now: a cell shows what its last line gives."""
     if use.way in (Way.STORE, Way.AUGMENTED):
         return RESULT_NOT_USED.proven()
-    is_seen = not is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
+    is_seen = not _is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
     return RESULT_NOT_USED.decided("" if is_seen else None)
 
 
-def is_unused(top: cst.CSTNode, context: FileContext) -> bool:
+def _is_unused(top: cst.CSTNode, context: FileContext) -> bool:
     """Whether an expression's result goes nowhere but into further in-place methods."""
     above = context.parent(top)
     if isinstance(above, cst.Attribute) and above.attr.value in ALIKE:
         call = call_of(above, context)
-        return call is not None and is_unused(call, context)
+        return call is not None and _is_unused(call, context)
     return isinstance(above, cst.Expr)
 
 
@@ -142,7 +137,7 @@ def _dropping(node: cst.Attribute, use: DataUse, evidence: Evidence, context: Fi
 
 def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Where no block can be made, writing through ``.detach()`` at least is counted; None where it is no better."""
-    kept = use.way is not Way.STORE and not is_unused(use.top, context)
+    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
     if use.way is Way.AUGMENTED or (use.word in REFORMING and not kept):
         return None  # `x.detach() += v` is no Python, and `x.detach().resize_(n)` leaves `x` as it is, too
     assumed = tuple(_of_a_new_tensor(node, evidence, context))
@@ -216,7 +211,8 @@ def _site(line: Statement, context: FileContext) -> _Site | None:
         use = data_use(node, context)
         if use is None or use.use is not Use.MUTATION or not _is_direct(use, line, context):
             continue
-        if _is_refused(node, use, context) or grad_is_off(node, context) or initial_write(node, context) is not None:
+        is_off = context.mode(node) == Mode.OFF
+        if is_off or _is_refused(node, use, context) or _initial_write(node, context) is not None:
             return None
         evidence = tensor_evidence(node, context)
         return None if evidence is None else (node, use, evidence)
@@ -235,7 +231,7 @@ def _is_direct(use: DataUse, line: Statement, context: FileContext) -> bool:
             is_alone = isinstance(small, cst.Assign) and len(small.targets) == 1 and small.targets[0].target is use.top
             return is_alone or isinstance(small, cst.AugAssign)
         case Way.METHOD:
-            return isinstance(small, cst.Expr) and is_unused(use.top, context)
+            return isinstance(small, cst.Expr) and _is_unused(use.top, context)
     return False  # `out=` may be given a tensor of another size: without `.data` torch resizes the tensor itself
 
 
