@@ -21,7 +21,7 @@ from torchlint.rules.api import (
     remembered,
 )
 from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name
-from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_packed, works_with_others
+from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, works_with_others
 from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asked_as_tensor
 from torchlint.rules.method_calls import method_call
 from torchlint.rules.obligations import is_tensor
@@ -76,7 +76,7 @@ def used_tensor(node: cst.Attribute, wanted: Use, context: FileContext) -> tuple
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.value(node.value), data_use(node, context)
-    if use is None or is_packed(known):
+    if use is None:
         return None
     if known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE):
         return Evidence(Confidence.CERTAIN, tensor_step(node.value, context))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from torchlint.rules.api import FileContext, Value, last_word_of_name, remembered
+from torchlint.rules.api import FileContext, last_word_of_name, remembered
 
 RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
@@ -35,11 +35,6 @@ def _gives_data(call: ast.Call) -> bool:
     if word.lower() == "namedtuple":
         return any(_WORD.search(ast.unparse(fields)) for fields in call.args[1:])
     return word[:1].isupper() and word not in _TENSORS and any(each.arg == "data" for each in call.keywords)
-
-
-def is_packed(known: Value) -> bool:
-    """Whether an object is a packed sequence."""
-    return any("PackedSequence" in name for name in known.instance)
 
 
 def works_with_others(place: ast.expr, context: FileContext) -> bool:

@@ -49,10 +49,6 @@ PARAMETER = re.compile(
 )
 """Attributes that hold a tensor by torch's own naming: ``layer.weight``, ``p.grad``, ``lstm.weight_hh_l0``."""
 
-_FORM = frozenset("shape dtype device is_cuda ndim layout is_sparse T mT H mH real imag data grad is_leaf".split())
-_OF_TENSORS = TENSOR_METHODS | _FORM | GRADED - {"values"}
-"""Attributes and methods that tensors have."""
-
 
 def asked_as_tensor(place: ast.expr, context: FileContext) -> bool | None:
     """Whether the function around, or the class of ``self``, asks an expression of the same value what tensors have.
@@ -85,7 +81,7 @@ def _asked(around: ast.AST, context: FileContext) -> dict[str, list[tuple[ast.ex
         is_measured = node.attr == "size" and call is not None and bool(call.args)
         is_called = call is not None and node.attr in _CALLED_ON_TENSORS
         is_of_tensors = is_called or (not is_data and (is_measured or node.attr in GRADED))
-        if is_of_tensors or node.attr not in _OF_TENSORS:
+        if is_of_tensors or node.attr not in TENSOR_METHODS:
             found[_dotted(owner)].append((owner, is_of_tensors))
     for call in context.inside(around, ast.Call):
         match call:
