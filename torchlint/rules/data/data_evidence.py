@@ -32,6 +32,8 @@ _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 _OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
 """Libraries with tensors of their own that have ``data`` too."""
+_OUTPUT = re.compile(r"(^|_)(outputs?|logits?|preds?|predictions?)$")
+"""Names of what networks give."""
 _NEVER = re.compile(
     rf"(^|_)(self|cls|{SETTINGS}|params?_dict|kwargs|batch(es)?|minibatch|samples?|examples?|"
     r"(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
@@ -154,11 +156,11 @@ def _is_record(node: cst.Attribute, context: FileContext) -> bool:
 
 
 def _is_named(owner: ast.expr, use: DataUse) -> bool:
-    """Whether an object is an attribute that torch names so, or has a loss's name and is read."""
+    """Whether an object is an attribute that torch names so, or is read and named as a loss or a network's output."""
     if isinstance(owner, ast.Attribute) and PARAMETER.search(owner.attr):
         return True
-    is_loss = not isinstance(owner, ast.Call) and is_loss_name(last_word_of_name(owner))
-    return is_loss and use.use is not Use.REBINDING
+    word = "" if isinstance(owner, ast.Call) else last_word_of_name(owner)
+    return use.use is not Use.REBINDING and (is_loss_name(word) or bool(_OUTPUT.search(word)))
 
 
 def _told(confidence: Confidence, node: cst.Attribute, said: str, context: FileContext) -> Evidence:

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Grad, Mode, last_word_of_name, positional_parameters, root_of_place
+from torchlint.rules.local_bindings import values_of
 
 _NO_OPERATION = frozenset({"detach", "Variable", "requires_grad_", "next", "getattr"})
 """What gives a leaf, or a tensor without its graph."""
@@ -14,18 +15,24 @@ _OF_AUTOGRAD = frozenset({"torch.autograd.Function", "torch.autograd.function.Fu
 
 
 def is_computed(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression, or all that gives a name its value, is the result of a recorded operation.
+    """Whether an expression, or all that a name is bound to, is the result of a recorded operation.
 
     Without such evidence a write through `.data` initialises or updates, as nearly all do.
     """
     value, place = context.value(node), context.python(node)
     if not (value.is_tensor and value.grad & Grad.ATTACHED and context.mode(node) & Mode.ON):
         return False
-    match context.definition(place) if isinstance(place, ast.Name) else place:
+    values = values_of(place, context) if isinstance(place, ast.Name) else [place]
+    return bool(values) and all(_is_operation(each, context) for each in values)
+
+
+def _is_operation(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether an expression computes a tensor: it is no leaf and no view of one, nor detached."""
+    match node:
         case ast.BinOp():
             return True
         case ast.Call(func=function, keywords=keywords):
-            is_leaf = any(each.arg == "requires_grad" for each in keywords) or value.instance
+            is_leaf = any(each.arg == "requires_grad" for each in keywords) or context.value(node).instance
             return not is_leaf and last_word_of_name(function) not in _NO_OPERATION
     return False
 
