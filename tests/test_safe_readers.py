@@ -153,7 +153,7 @@ REMEMBERED = {
 
 @pytest.mark.parametrize("name", FORGOTTEN)
 def test_a_value_in_a_graph_that_ends_with_its_statement_is_repaired(name: str, tmp_path: Path) -> None:
-    assert "rate * x)" in check_runs_alike(tmp_path, {"main.py": FORGOTTEN[name]})["main.py"]
+    assert "rate * x.detach())" in check_runs_alike(tmp_path, {"main.py": FORGOTTEN[name]})["main.py"]
 
 
 @pytest.mark.parametrize("name", REMEMBERED)

@@ -201,10 +201,10 @@ def test_a_neighbour_whose_sibling_is_unsafe_has_an_unsafe_block() -> None:
     assert fixed(text, Config(unsafe_fixes=True)).count(".data") == 0
 
 
-def test_what_a_write_in_a_block_is_given_needs_no_detach() -> None:
+def test_what_a_write_in_a_block_is_given_is_detached() -> None:
     text = MODULE.replace("self.v.data.sin_()", "self.v.data.copy_(self.w.data * 2)")
     outcome = fixed(text)
-    assert "        with torch.no_grad():\n            self.v.copy_(self.w * 2)\n" in outcome
+    assert "        with torch.no_grad():\n            self.v.copy_(self.w.detach() * 2)\n" in outcome
     assert ".data" not in outcome
     read = text.replace("self.v.data.copy_(self.w.data * 2)", "self.v.data.copy_(self.w.data.abs())")
     assert "            self.v.copy_(self.w.detach().abs())\n" in fixed(read)

@@ -178,7 +178,6 @@ SIZE_IS_GIVEN = Assumption("argument-is-data", "{} is not empty", "at least one 
 ARRAY_HAS_DIMENSIONS = Assumption("argument-is-data", "{} has dimensions", "the code shows its shape")
 HAS_NO_DIMENSIONS = Assumption("is-scalar", "`{}` has no dimensions", "it comes from a full reduction")
 HAS_ONE_DIMENSION = Assumption("is-scalar", "`{}` has one dimension", "the code shows how it is made")
-IS_REAL = Assumption("is-scalar", "`{}` holds no complex numbers", "its dtype is known")
 DEFAULT_DTYPE = Assumption(
     "default-dtype-unchanged", "the default dtype stays as it is", "no file of the project sets another"
 )

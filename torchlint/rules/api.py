@@ -37,7 +37,7 @@ from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
 from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
-from torchlint.syntax.blocks import leaves
+from torchlint.syntax.blocks import block_with, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
 from torchlint.syntax.places import elements_of, leaf, root_of_name, root_of_place, word_of
 from torchlint.syntax.signatures import (
@@ -427,7 +427,7 @@ __all__ = [
     "SETTINGS", "STORED", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE", "TORCH_FUNCTIONS", "UNKNOWN",
     "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype", "FileContext", "FlowPlace",
     "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Mode",
-    "NodePattern", "Rule", "Triggers", "Value", "any_element", "elements_of", "last_word_of_name",
+    "NodePattern", "Rule", "Triggers", "Value", "any_element", "block_with", "elements_of", "last_word_of_name",
     "leaf", "leaves", "names_other_accelerators", "one_line", "parameters", "positional_parameters", "remembered",
     "root_of_name", "root_of_place", "semantic_children", "traces", "word_of",
 ]  # fmt: skip

@@ -146,11 +146,6 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
         ),
         traits=_WITH_DIMENSIONS,
     ),
-    named.IS_REAL: Announcement(
-        "a complex tensor is refused",
-        (Sign("exception", "None", "(TypeError|RuntimeError): .*"),),
-        traits=frozenset({"complex64"}),
-    ),
     named.WARNING_IS_WELCOME: Announcement("torch warns otherwise", (Sign("warnings"),)),
 }
 """By assumption. Those that are missing announce nothing that runs of a fragment can show, as who imports a name."""

@@ -2,8 +2,7 @@
 
 ## What it does
 
-Flags `loss.data[0]` where `loss` has no dimensions, is named as a loss or asked for `loss.backward()`,
-`x.data.item()`, `float(x.data)` and `int(x.data)`.
+Flags `loss.data[0]` where `loss` has no dimensions or is named as a loss, and `x.data.item()`.
 
 ## Why is this bad?
 
@@ -19,7 +18,6 @@ import torch
 w = torch.ones(3, requires_grad=True)
 loss = (w * 2).sum()
 total = loss.data.item()
-count = int((w > 1).sum().data)
 ```
 
 Use instead:
@@ -30,7 +28,6 @@ import torch
 w = torch.ones(3, requires_grad=True)
 loss = (w * 2).sum()
 total = loss.item()
-count = int((w > 1).sum().item())
 ```
 
 ## Severity
@@ -50,7 +47,6 @@ def train(x: torch.Tensor, y: torch.Tensor):
 
 
 def step(cost):
-    cost.backward()
     return cost.data[0]  # warning
 ```
 
@@ -59,10 +55,8 @@ def step(cost):
 `x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has
 no dimensions beyond doubt, as the result of a full reduction or of a loss that reduces as usual, because the old code
 raised; unsafe elsewhere, because on a tensor of one dimension `x.data[0]` is a tensor. Everything here is unsafe where
-the code does not show that `x` is a tensor. `float(x.data)` and `int(x.data)` become `float(x.item())` and
-`int(x.item())`: safe where the dtype is known to be real. A complex tensor without imaginary part has a `float`, a
-Python complex number has none. Unsafe where an error of `x.data[0]` or of the conversion may be expected: inside `try`
-with a handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
+the code does not show that `x` is a tensor. Unsafe where an error of `x.data[0]` may be expected: inside `try` with a
+handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
 
 ## References
 
@@ -78,9 +72,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, IS_REAL, Decision
+from torchlint.diagnostics.assumptions import HAS_NO_DIMENSIONS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Draft, Dtype, FileContext, Rule, Triggers
+from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import is_tensor_by, used_tensor
 from torchlint.rules.data.data_use import DataUse, Use, drop_edit
 from torchlint.rules.obligations import error_not_expected, has_no_dimension
@@ -93,16 +87,18 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     use, evidence = found
-    known = context.value(node.value)
-    is_sure = use.word != "[0]" or known.rank == 0
-    confidence = evidence.confidence if is_sure else min(evidence.confidence, Confidence.LIKELY)
-    place = context.python(node.value)
-    fix = _fix(node, use, context)
-    if fix is not None:
-        number = isinstance(place, ast.expr) and has_no_dimension(place, context)
-        fix = fix.assuming(is_tensor_by(evidence, node.value, context), *_assumed(node, use, number, context))
-    severity = Severity.LEGACY if use.word != "[0]" else Severity.ERROR if known.rank == 0 else Severity.WARNING
-    yield Draft(node.attr, _message(use), confidence, (evidence.why,), fix, severity)
+    assumed = is_tensor_by(evidence, node.value, context)
+    if use.word == "item":
+        dropped = Fix("Drop `.data`", (drop_edit(node, context),), (assumed,))
+        message = "`.item()` needs no `.data` before it: drop it"
+        yield Draft(node.attr, message, evidence.confidence, (evidence.why,), dropped)
+        return
+    edits, is_number = _item(node, use, context), context.value(node.value).rank == 0
+    fix = Fix("Use `.item()`", edits, (assumed, *_assumed(node, context))) if edits else None
+    message = "`.data[0]` raises on a tensor without dimensions, such as a loss: use `.item()`"
+    confidence = evidence.confidence if is_number else min(evidence.confidence, Confidence.LIKELY)
+    severity = Severity.ERROR if is_number else Severity.WARNING
+    yield Draft(node.attr, message, confidence, (evidence.why,), fix, severity)
 
 
 RULE = Rule(
@@ -115,32 +111,18 @@ RULE = Rule(
 )
 
 
-def _message(use: DataUse) -> str:
-    if use.word == "[0]":
-        return "`.data[0]` raises on a tensor without dimensions, such as a loss: use `.item()`"
-    if use.word == "item":
-        return "`.item()` needs no `.data` before it: call it on the tensor"
-    return f"`{use.word}(x.data)` reads one number by a detour: use `.item()`"
+def _assumed(node: cst.Attribute, context: FileContext) -> Iterator[Decision]:
+    """Decide whether the index raises, and nobody waits for that."""
+    place = context.python(node.value)
+    is_sure = isinstance(place, ast.expr) and has_no_dimension(place, context)
+    yield HAS_NO_DIMENSIONS.decided(None if is_sure else "", brief(node.value, context))
+    yield error_not_expected(node, context)
 
 
-def _assumed(node: cst.Attribute, use: DataUse, number: bool, context: FileContext) -> Iterator[Decision]:
-    known, code = context.value(node.value), brief(node.value, context)
-    if use.word == "[0]":
-        yield HAS_NO_DIMENSIONS.decided(None if number and known.rank == 0 else "", code)
-    if use.word in ("float", "int"):
-        real = not known.dtype & Dtype.FLOATING or (known.exact is not None and "complex" not in known.exact)
-        yield IS_REAL.decided(None if real else "", code)
-    if use.word != "item":
-        yield error_not_expected(node, context)
-
-
-def _fix(node: cst.Attribute, use: DataUse, context: FileContext) -> Fix | None:
-    edits = [context.replace(node.attr, "item()")]
-    if use.word == "item":
-        edits = [drop_edit(node, context)]
-    elif use.word == "[0]":
-        start, end = context.outer_span(node)[1], context.span(use.top)[1]
-        if "#" in context.source.slice(start, end):
-            return None
-        edits.append(Edit(start, end, ""))
-    return Fix("Use `.item()`", tuple(edits))
+def _item(node: cst.Attribute, use: DataUse, context: FileContext) -> tuple[Edit, ...]:
+    """Write ``x.item()`` for ``x.data[0]``; nothing where a tensor is wanted behind it, or a comment would go."""
+    start, end = context.outer_span(node)[1], context.span(use.top)[1]
+    is_tensor_wanted = isinstance(context.parent(use.top), cst.Attribute | cst.Subscript)
+    if is_tensor_wanted or "#" in context.source.slice(start, end):
+        return ()
+    return context.replace(node.attr, "item()"), Edit(start, end, "")

@@ -10,10 +10,19 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import IS_TENSOR, Decision
 from torchlint.diagnostics.model import Confidence
-from torchlint.rules.api import SETTINGS, TENSOR_MAKERS, TORCH_FUNCTIONS, FileContext, Kind, Value, remembered
-from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name, last_word
-from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, is_annotated_otherwise, is_packed
-from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asks
+from torchlint.rules.api import (
+    SETTINGS,
+    TENSOR_MAKERS,
+    TORCH_FUNCTIONS,
+    FileContext,
+    Kind,
+    Value,
+    last_word_of_name,
+    remembered,
+)
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, is_loss_name
+from torchlint.rules.data.own_data import PACKED, RECORDS, has_own_data, works_with_others
+from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, TENSOR_ONLY, asked_as_tensor
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.repairs import method_call
 from torchlint.rules.wording import brief, tensor_step
@@ -23,12 +32,8 @@ _WITHOUT_DATA = Kind.NONE | Kind.INTEGER | Kind.STRING | Kind.MODULE
 """What has no ``data``: of a tensor or an ``int``, only the tensor can be meant."""
 _OTHER_TENSORS = frozenset({"chainer", "caffe", "mxnet", "paddle", "tinygrad", "micrograd"})
 """Libraries with tensors of their own that have ``data`` too."""
-_OUTPUT = re.compile(
-    r"(^|_)(grad|outputs?|logits?|preds?|predictions?|predicted|scores?|probs?|log_?probs?|embeddings?)(_?\d+|_[a-z])?$"
-)
+_OUTPUT = re.compile(r"(^|_)(outputs?|logits?|preds?|predictions?)$")
 """Names of what networks give."""
-_PARAMETER_WORD = re.compile(r"(^|_)(p|param|parameter|weight|bias|tensor|variable)(_?\d+|_[a-z])?$")
-"""Names of parameters, which are those of settings too."""
 _NEVER = re.compile(
     rf"(^|_)(self|cls|{SETTINGS}|params?_dict|kwargs|batch(es)?|minibatch|samples?|examples?|"
     r"(data|train|test|val|dev|sub)?sets?|data|datamodule|dm|dls|databunch|learn|learner|loader|dataloader|"
@@ -73,7 +78,7 @@ def used_tensor(node: cst.Attribute, wanted: Use, context: FileContext) -> tuple
 def tensor_evidence(node: cst.Attribute, context: FileContext) -> Evidence | None:
     """Say how sure it is that ``node.value`` is a tensor; None where the code does not speak for it."""
     known, use = context.value(node.value), data_use(node, context)
-    if use is None or is_packed(known):
+    if use is None:
         return None
     if known.may(Kind.TENSOR) and known.must(Kind.TENSOR | Kind.NONE):
         return Evidence(Confidence.CERTAIN, tensor_step(node.value, context))
@@ -87,36 +92,35 @@ def _may_be_tensor(owner: cst.BaseExpression, known: Value, context: FileContext
     if not known.may(Kind.TENSOR) or known.names or known.instance - _TENSOR_CLASSES:
         return False
     speaks_of_torch = context.works_with_torch and not context.imported_packages & _OTHER_TENSORS
-    return speaks_of_torch and not any(map(_NEVER.search, _words(owner)))
+    return speaks_of_torch and not any(map(_NEVER.search, _words(context.python(owner))))
 
 
-def _words(node: cst.BaseExpression) -> list[str]:
+def _words(node: ast.AST | None) -> list[str]:
     """Return the words that tell what an object is: the last one, and the one that its methods are called on."""
     match node:
-        case cst.Call(func=cst.Attribute(value=inner)) | cst.Subscript(value=inner):
-            return [last_word(node), *_words(inner)]
-    return [last_word(node)]
+        case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner):
+            return [last_word_of_name(node), *_words(inner)]
+    return [last_word_of_name(node)]
 
 
 def _by_use(node: cst.Attribute, use: DataUse, context: FileContext) -> Evidence | None:
     """Judge an unknown object by what is asked of it, of its `data`, and by its name."""
     place = context.python(node.value)
-    if not isinstance(place, ast.expr) or context.matches(_OWN_TENSORS) or asks("of_others", place, context):
+    if not isinstance(place, ast.expr) or context.matches(_OWN_TENSORS):
         return None
-    is_written = use.way is Way.METHOD or _is_written_into_another(node, context)
-    if is_written or asks("beyond_doubt", place, context):
+    asked = asked_as_tensor(place, context)
+    if asked is False:
+        return None
+    if use.way is Way.METHOD:
         return _told(Confidence.LIKELY, node, _USED, context)
     about_records = context.matches(RECORDS) or context.matches(PACKED) or has_own_data(context)
-    if about_records or is_annotated_otherwise(node.value, context) or _is_record(node, context):
+    if about_records or works_with_others(place, context) or _is_record(node, context):
         return None
-    if _is_moved(node.value):
-        return _told(Confidence.LIKELY, node, "is the result of a method that tensors have", context)
     called = method_call(node, context)
     is_read = called is not None and called[1] in TENSOR_ONLY | _READERS and use.use is not Use.REBINDING
-    is_used = is_read or use.way is Way.INIT or _is_given_to_torch(node, context)
-    if is_used or asks("by_method", place, context):
+    if asked or is_read or use.way is Way.INIT or _is_moved(node.value) or _is_given_to_tensors(node, context):
         return _told(Confidence.LIKELY, node, _USED, context)
-    is_named = _is_named(node.value, use)
+    is_named = _is_named(place, use)
     return _told(Confidence.POSSIBLE, node, "is taken for a tensor by its name", context) if is_named else None
 
 
@@ -131,25 +135,16 @@ def _is_moved(owner: cst.BaseExpression) -> bool:
     return False
 
 
-def _is_written_into_another(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is what another one is written with: ``weight.data.copy_(x.data)``."""
-    match _call_with(node, context):
+def _is_given_to_tensors(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a `data` is written into another one, or is the first thing that a function of torch is given."""
+    above = context.parent(node)
+    match context.parent(above) if isinstance(above, cst.Arg) else None:
         case cst.Call(func=cst.Attribute(value=cst.Attribute(attr=cst.Name(value="data")), attr=cst.Name(value=word))):
             return word in ALIKE
+        case cst.Call(func=function, args=[first, *_]) if first is above:
+            names = context.names(function)
+            return bool(names) and names <= _TAKING_TENSORS
     return False
-
-
-def _is_given_to_torch(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether a `data` is the first thing that a function of torch is given: ``torch.max(x.data, 1)``."""
-    call = _call_with(node, context)
-    names = context.names(call.func) if call is not None and call.args[0].value is node else frozenset()
-    return bool(names) and names <= _TAKING_TENSORS
-
-
-def _call_with(node: cst.Attribute, context: FileContext) -> cst.Call | None:
-    above = context.parent(node)
-    call = context.parent(above) if isinstance(above, cst.Arg) else None
-    return call if isinstance(call, cst.Call) else None
 
 
 def _is_record(node: cst.Attribute, context: FileContext) -> bool:
@@ -160,18 +155,12 @@ def _is_record(node: cst.Attribute, context: FileContext) -> bool:
     return False
 
 
-def _is_named(owner: cst.BaseExpression, use: DataUse) -> bool:
-    """Whether an object has a name that tensors have; that of a parameter alone does not tell where it is read."""
-    word = last_word(owner)
-    if isinstance(owner, cst.Attribute) and PARAMETER.search(word):
+def _is_named(owner: ast.expr, use: DataUse) -> bool:
+    """Whether an object is an attribute that torch names so, or is read and named as a loss or a network's output."""
+    if isinstance(owner, ast.Attribute) and PARAMETER.search(owner.attr):
         return True
-    if use.use is Use.REBINDING:
-        return False
-    return (
-        bool(_OUTPUT.search(word))
-        or is_loss_name(word)
-        or (use.use is not Use.READ and bool(_PARAMETER_WORD.search(word)))
-    )
+    word = "" if isinstance(owner, ast.Call) else last_word_of_name(owner)
+    return use.use is not Use.REBINDING and (is_loss_name(word) or bool(_OUTPUT.search(word)))
 
 
 def _told(confidence: Confidence, node: cst.Attribute, said: str, context: FileContext) -> Evidence:

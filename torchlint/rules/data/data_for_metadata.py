@@ -78,7 +78,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     use, evidence = found
     assumed = (is_tensor_by(evidence, node.value, context), not_traced(context))
     fix = Fix("Drop `.data`", (drop_edit(node, context),), assumed)
-    message = f"`{use.word}` is the same without `.data`: ask the tensor itself"
+    message = f"`{use.word}` is the same without `.data`: drop it"
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix)
 
 

@@ -53,9 +53,8 @@ net = Net()
 
 ## Severity
 
-A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`: the
-gradient is silently wrong. Legacy where a module initialises itself, where a gradient is written
-(`p.grad.data.zero_()`) that no graph has saved, and elsewhere.
+A warning where the tensor was computed with grad mode on: the gradient is silently wrong. Legacy elsewhere: where a
+module initialises itself, and where an optimizer's step is written by hand.
 
 ```python
 import torch
@@ -98,8 +97,8 @@ spellings differ as well. Unsafe, too, where the code does not show a tensor, an
 `torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing in what a trace records.
 
 Only shown for what the `forward` of an `autograd.Function` is given: the write is hidden there on purpose, and one that
-is seen has to be told by `ctx.mark_dirty`. No fix is offered for `resize_` on a tensor that may require grad, which
-torch refuses, nor for a change of shape that cannot go into a block.
+is seen has to be told by `ctx.mark_dirty`. No fix is offered for `resize_`, `apply_` and `map_` on a tensor that may
+require grad, which torch refuses, nor for a change of shape that cannot go into a block.
 
 ## References
 
@@ -107,23 +106,22 @@ torch refuses, nor for a change of shape that cannot go into a block.
 - [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
 - [pytorch#15070](https://github.com/pytorch/pytorch/issues/15070): writes through `.data` of sparse tensors are lost
-- Measured on torch 2.13: of 162 in-place methods, those listed in `torchlint/rules/data/tensor_uses.py` do the same
+- Measured on torch 2.13: of 162 in-place methods, `ALIKE` in `torchlint/rules/data/tensor_uses.py` do the same
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import used_tensor
 from torchlint.rules.data.data_use import DataUse, Use, Way
-from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
-from torchlint.rules.data.tensor_uses import CALLING_BACK, REFORMING
+from torchlint.rules.data.live_graph import is_computed, is_input_of_function
+from torchlint.rules.data.tensor_uses import REFORMING, REFUSED
 from torchlint.rules.data.write_repair import repair
 from torchlint.rules.obligations import not_traced_here
 from torchlint.rules.wording import in_the_imperative
@@ -136,11 +134,13 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     use, evidence = found
     fix = repair(node, use, evidence, context)
-    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
+    severity = Severity.WARNING if is_computed(node.value, context) else Severity.LEGACY
     message = _message(use, fix, severity)
     if fix is not None:
-        fix = fix.assuming(not_traced_here(context), *_hidden_on_purpose(node, context))
-    yield Draft(node.attr, message, evidence.confidence, (evidence.why, *_why(use)), fix, severity)
+        fix = fix.assuming(not_traced_here(context))
+    if fix is not None and is_input_of_function(node.value, context):
+        fix = fix.assuming(AUTHOR_MEANT_THIS.open(doubt=_MARKED))
+    yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix, severity)
 
 
 RULE = Rule(
@@ -152,26 +152,17 @@ RULE = Rule(
 )
 
 
-def _hidden_on_purpose(node: cst.Attribute, context: FileContext) -> Iterator[Decision]:
-    """Leave to the author what to do about a write into what an own operation of autograd is given."""
-    place = context.python(node.value)
-    if isinstance(place, ast.expr) and is_input_of_function(place, context):
-        yield AUTHOR_MEANT_THIS.open(doubt="an input that `forward` changes is told by `ctx.mark_dirty`")
+_MARKED = "an input that `forward` changes is told by `ctx.mark_dirty`"
 
 
 def _message(use: DataUse, fix: Fix | None, severity: Severity) -> str:
     """Say what happens, and what the fix does about it."""
-    remedy = in_the_imperative(fix) or "write under `torch.no_grad()`"
+    by_hand = "make a new tensor" if use.word in REFUSED else "write under `torch.no_grad()`"
+    remedy = in_the_imperative(fix) or by_hand
     if use.word in REFORMING:
-        return f"`{use.word}` reshapes the temporary that `.data` makes: {remedy}"
+        return f"`.data.{use.word}()` leaves the tensor as it is: {remedy}"
     if use.way is Way.INIT:
-        return f"`nn.init.{use.word}` writes under `no_grad` itself: {remedy}"
+        return f"`nn.init.{use.word}` turns grad mode off itself: {remedy}"
     if severity is Severity.WARNING:
         return f"autograd does not see this write, the gradient may be wrong: {remedy}"
     return f"autograd does not see writes through `.data`: {remedy}"
-
-
-def _why(use: DataUse) -> tuple[str, ...]:
-    if use.way is Way.METHOD and use.word not in REFORMING | CALLING_BACK:
-        return (f"`{use.word}` through `.data` does not raise the tensor's version counter, which `backward` checks.",)
-    return ()

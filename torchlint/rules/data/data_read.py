@@ -38,14 +38,13 @@ array = y.detach().cpu().numpy()
 
 ## Severity
 
-Legacy: it works, and hides later writes. An error where `.data[0]` is asked of what has no dimensions.
+Legacy: it works, and hides later writes.
 
 ```python
 import torch
 
 x = torch.ones(3, requires_grad=True)
 y = x.data * 2  # legacy
-first = (x * 2).sum().data[0].sqrt()  # error
 ```
 
 ## Fix safety
@@ -61,10 +60,9 @@ generator or a coroutine does not tell that no graph saves the value.
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
 
-`.data` is only dropped where the chain detaches anyway, where an in-place method is given the value while grad mode is
-off (`w.copy_(v.data)`), in the block that the repair of a write makes as well, and where what is only read carries no
-gradient (`pred.argmax(1).data.cpu().numpy()`). `x.data[0]` of what may have no dimensions raises in both spellings, and
-wants `.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
+`.data` is only dropped where the chain detaches anyway, and where what is only read carries no gradient
+(`pred.argmax(1).data.cpu().numpy()`). `x.data[0]` of what may have no dimensions raises in both spellings, and wants
+`.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
 
 Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
 as a constant, and follows `.detach()`. Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules,
@@ -84,21 +82,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER
-from torchlint.diagnostics.model import Edit, Fix, Severity
+from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER, Decision
+from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
-from torchlint.rules.data.bare_operands import carries_no_gradient, needs_no_detach
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
-from torchlint.rules.data.data_use import (
-    Use,
-    detach_edit,
-    detached_owner,
-    drop_edit,
-    is_detached_behind,
-    is_detaching,
-)
+from torchlint.rules.data.data_use import Use, drop_edit, is_detached_behind, is_detaching
+from torchlint.rules.data.no_grad_block import statement_of
 from torchlint.rules.obligations import not_traced
-from torchlint.rules.wording import brief, in_the_imperative
+from torchlint.rules.wording import brief
 
 
 def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
@@ -107,26 +98,23 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     _, evidence = found
-    fix = _fix(node, evidence, context)
-    if _is_number(node, context) and context.value(node.value).rank == 0:
-        yield Draft(node.attr, _RAISES, evidence.confidence, (evidence.why,), None, Severity.ERROR)
-        return
-    message = f"`.data` hides later writes from autograd: {in_the_imperative(fix)}"
+    is_detached = is_detached_behind(node, context) or is_detaching(node.value, context)
+    if is_detached or _carries_no_gradient(node, context):
+        fix = Fix("Drop `.data`", (drop_edit(node, context),))
+        message = "`.data` is only read here: drop it"
+    else:
+        fix = Fix("Replace `.data` with `.detach()`", (context.replace(node.attr, "detach()"),))
+        message = "`.data` is only read here: `.detach()` gives the same value, and autograd notices later writes"
+    fix = fix.assuming(*_assumed(node, evidence, context))
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix, repeats=_rebound(node, context))
-
-
-_RAISES = "`.data[0]` raises where there are no dimensions: use `.item()`"
 
 
 def _rebound(node: cst.Attribute, context: FileContext) -> cst.Name | None:
     """Return the `data` that a statement assigns where it reads the same: `w.data = w.data * 2` is one fault."""
-    for above in context.ancestors(node):
-        if isinstance(above, cst.Assign):
-            for each in above.targets:
-                if isinstance(each.target, cst.Attribute) and each.target.deep_equals(node):
-                    return each.target.attr
-        if isinstance(above, cst.BaseSmallStatement | cst.BaseCompoundStatement | cst.Lambda):
-            return None
+    statement = statement_of(node, context)
+    match statement.body[0] if statement is not None else None:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() as target)]) if target.deep_equals(node):
+            return target.attr
     return None
 
 
@@ -139,34 +127,27 @@ RULE = Rule(
 )
 
 
-def _fix(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Fix:
-    """Write ``.detach()``, or nothing where the chain detaches already, or there is nothing to detach."""
-    title, edits = _detaching(node, context)
-    rests_on = detached_owner(node.value, context) or node.value
-    fix = Fix(title, edits, (is_tensor_by(evidence, rests_on, context),))
-    is_read = context.leaves_trace(node).is_no
-    only_read = NOT_WRITTEN_LATER.decided(None if is_read else "", brief(node, context))
-    fix = fix.assuming(only_read, not_traced(context))
-    if not _is_number(node, context):
-        return fix
-    doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
-    return fix.assuming(AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True))
+def _assumed(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
+    yield is_tensor_by(evidence, node.value, context)
+    yield NOT_WRITTEN_LATER.decided(None if context.leaves_trace(node).is_no else "", brief(node, context))
+    yield not_traced(context)
+    if _may_be_number(node, context):
+        doubt = f"`.item()` is, if `{brief(node.value, context)}` has no dimensions"
+        yield AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
 
 
-def _detaching(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]]:
-    """Return what is done about a ``.data``, and the edits."""
-    if is_detached_behind(node, context):
-        return "Drop `.data` before `.detach()`", (drop_edit(node, context),)
-    if is_detaching(node.value, context):
-        return "Drop `.data` behind `.detach()`", (drop_edit(node, context),)
-    if needs_no_detach(node, context):
-        return "Drop `.data` where grad mode is off", (drop_edit(node, context),)
-    if carries_no_gradient(node, context):
-        return "Drop `.data` of what carries no gradient", (drop_edit(node, context),)
-    return "Replace `.data` with `.detach()`", (detach_edit(node, context),)
+def _carries_no_gradient(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the tensor of a ``.data`` does not require grad, and is only read: then it may stand there itself.
+
+    A gradient may carry one, where it was computed with ``create_graph``.
+    """
+    known = context.value(node.value)
+    if isinstance(node.value, cst.Attribute) and node.value.attr.value == "grad":
+        return False
+    return known.is_tensor and not known.claimed and not known.may_require_grad and context.leaves_trace(node).is_no
 
 
-def _is_number(node: cst.Attribute, context: FileContext) -> bool:
+def _may_be_number(node: cst.Attribute, context: FileContext) -> bool:
     """Whether ``x.data[0]`` is asked of what may have no dimensions: ``.detach()[0]`` raises on it as well."""
     known = context.value(node.value)
     match context.parent(node):

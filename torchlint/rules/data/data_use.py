@@ -10,10 +10,9 @@ from enum import Enum, auto
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, remembered
-from torchlint.rules.data.aliasing import SAME_OR_NEW_METHODS
+from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, last_word_of_name, remembered
 from torchlint.rules.data.own_data import has_own_data
-from torchlint.rules.data.tensor_uses import asks
+from torchlint.rules.data.tensor_uses import NOT_WRITING
 from torchlint.rules.repairs import call_of, method_call
 
 VIEWS = frozenset(
@@ -36,10 +35,7 @@ FORM_METHODS = frozenset(
 
 FORM_FUNCTIONS = frozenset(
     f"torch.{word}_like" for word in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
-)
-
-_NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_", "retain_"})
-"""Methods that end in an underscore and yet leave the elements alone: on ``.data`` they touch the new object only."""
+) | {"builtins.len"}
 
 _LOSS = re.compile(r"(^|_)(loss|cost|nll|elbo)(_?\d*$|_|[A-Z])|(^|_)err_?[DG]|Loss$|^(loss|cost)$")
 
@@ -83,28 +79,15 @@ class DataUse:
 @remembered
 def data_use(node: cst.Attribute, context: FileContext) -> DataUse | None:
     """Say what is done with a ``.data``; None where the word stands for something else by its shape alone."""
-    above = context.parent(node)
-    if isinstance(above, cst.Del) or call_of(node, context) is not None:
+    place, above = context.python(node), context.parent(node)
+    if not isinstance(place, ast.Attribute) or isinstance(place.ctx, ast.Del) or call_of(node, context) is not None:
         return None
-    if _is_target(node, context):
-        return DataUse(Use.REBINDING, node)
-    if isinstance(above, cst.AugAssign) and above.target is node:
-        if isinstance(above.operator, cst.MatrixMultiplyAssign):  # has no in-place form: makes a new tensor
-            return DataUse(Use.REBINDING, node)
+    is_augmented = isinstance(above, cst.AugAssign) and not isinstance(above.operator, cst.MatrixMultiplyAssign)
+    if isinstance(place.ctx, ast.Store) and above is not None and is_augmented:  # `@=` makes a new tensor
         return DataUse(Use.MUTATION, above, Way.AUGMENTED)
+    if isinstance(place.ctx, ast.Store):
+        return DataUse(Use.REBINDING, node)
     return _form(node, context) or _mutation(node, context) or _scalar(node, context) or DataUse(Use.READ, node)
-
-
-def last_word(node: cst.BaseExpression) -> str:
-    """Return the last identifier of a dotted name, or the constant key of a subscript: ``loss`` of ``out["loss"]``."""
-    match node:
-        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
-            return word
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
-            return str(key.evaluated_value)
-        case cst.Subscript(value=inner):
-            return last_word(inner)
-    return ""
 
 
 def is_loss_name(word: str) -> bool:
@@ -112,19 +95,10 @@ def is_loss_name(word: str) -> bool:
     return bool(_LOSS.search(word))
 
 
-def _is_target(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the node is assigned to, alone or in a tuple."""
-    above = context.parent(node)
-    while isinstance(above, cst.Element | cst.StarredElement | cst.Tuple | cst.List):
-        node, above = above, context.parent(above)
-    match above:
-        case cst.AssignTarget():
-            return True
-        case cst.AnnAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
-            return target is node
-        case cst.AsName():
-            return True
-    return False
+def _is_stored(node: cst.CSTNode | None, context: FileContext) -> bool:
+    """Whether the node is assigned to, alone, in a tuple, or by ``+=``."""
+    place = context.python(node) if node is not None else None
+    return isinstance(getattr(place, "ctx", None), ast.Store)
 
 
 def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
@@ -140,8 +114,8 @@ def _form(node: cst.Attribute, context: FileContext) -> DataUse | None:
     outer = context.parent(above) if isinstance(above, cst.Arg) and above.keyword is None else None
     if isinstance(outer, cst.Call) and outer.args[0] is above:
         names = context.names(outer.func)
-        if (names and names <= FORM_FUNCTIONS | {"len", "builtins.len"}) or context.code(outer.func) == "len":
-            return DataUse(Use.FORM, outer, word=last_word(outer.func))
+        if names and names <= FORM_FUNCTIONS:
+            return DataUse(Use.FORM, outer, word=last_word_of_name(context.python(outer.func)))
     return None
 
 
@@ -151,12 +125,12 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
     while True:
         above = context.parent(current)
         if isinstance(above, cst.Subscript) and above.value is current:
-            if _is_target(above, context) or _is_augmented(above, context):
+            if _is_stored(above, context):
                 return DataUse(Use.MUTATION, above, Way.STORE)
             current = above
         elif called := method_call(current, context):
             call, word = called
-            if word.endswith("_") and not word.startswith("_") and word not in _NOT_WRITING:
+            if word.endswith("_") and not word.startswith("_") and word not in NOT_WRITING:
                 return DataUse(Use.MUTATION, call, Way.METHOD, word) if word in TENSOR_METHODS else None
             if word not in VIEWS:
                 return None
@@ -165,11 +139,6 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
             current = above
         else:
             return _by_a_function(current, context)
-
-
-def _is_augmented(node: cst.CSTNode, context: FileContext) -> bool:
-    above = context.parent(node)
-    return isinstance(above, cst.AugAssign) and above.target is node
 
 
 def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
@@ -181,11 +150,12 @@ def _by_a_function(node: cst.CSTNode, context: FileContext) -> DataUse | None:
         return DataUse(Use.MUTATION, call, Way.OUT, "out")
     names = context.names(call.func)
     if call.args[0] is argument and names and all(name.startswith("torch.nn.init.") for name in names):
-        return DataUse(Use.MUTATION, call, Way.INIT, last_word(call.func))
+        return DataUse(Use.MUTATION, call, Way.INIT, last_word_of_name(context.python(call.func)))
     return None
 
 
 def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
+    """Return the use of a ``.data`` that one number is taken from; None for others."""
     if called := method_call(node, context):
         call, word = called
         return DataUse(Use.SCALAR, call, word="item") if word == "item" and not call.args else None
@@ -194,30 +164,15 @@ def _scalar(node: cst.Attribute, context: FileContext) -> DataUse | None:
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
             if above.value is node and _is_one_element(node, above, context):
                 return DataUse(Use.SCALAR, above, word="[0]")
-        case cst.Arg(keyword=None, star=""):
-            outer = context.parent(above)
-            match outer:
-                case cst.Call(func=cst.Name(value="float" | "int" as word), args=[_]):
-                    return DataUse(Use.SCALAR, outer, word=word)
     return None
 
 
 def _is_one_element(node: cst.Attribute, index: cst.Subscript, context: FileContext) -> bool:
     """``loss.data[0]``; not ``x.data[0]``, as often a batch index, nor ``loss.data[0].cpu()``, which wants a tensor."""
-    if isinstance(context.parent(index), cst.Attribute | cst.Subscript):
-        return False
     rank = context.value(node.value).rank
-    if rank is not None:
+    if rank is not None or isinstance(context.parent(index), cst.Attribute | cst.Subscript):
         return rank == 0
-    named = node.value.func if isinstance(node.value, cst.Call) else node.value
-    place = context.python(node.value)
-    is_differentiated = isinstance(place, ast.expr) and asks("differentiated", place, context)
-    return is_differentiated or is_loss_name(last_word(named))
-
-
-def detach_edit(node: cst.Attribute, context: FileContext) -> Edit:
-    """Write ``x.detach()`` for ``x.data``."""
-    return context.replace(node.attr, "detach()")
+    return is_loss_name(last_word_of_name(context.python(node.value)))
 
 
 def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
@@ -227,48 +182,30 @@ def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
     return Edit(end - len(gap[gap.rindex(".") :].encode()) if "#" in gap else start, end, "")
 
 
-_COPYING = SAME_OR_NEW_METHODS | {"clone"}
-"""Methods behind and before which a `.detach()` does the same."""
+_COPYING = frozenset(
+    "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous "
+    "pin_memory clone".split()
+)
+"""Methods behind and before which a `.detach()` does the same: their result is the tensor itself or a copy of it."""
 
 
 def is_detaching(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does."""
-    return detached_owner(node, context) is not None
-
-
-def detached_owner(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression | None:
-    """Return the tensor that an expression detaches, where it ends in that or in copies of it.
+    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does.
 
     What an object of another class keeps as its `data` may well require grad.
     """
-    match detaching_end(node):
-        case cst.Attribute(value=owner):
-            return owner if _may_be_tensor(owner, context) else None
-        case cst.Call(func=cst.Attribute(value=owner)):
-            return owner
-    return None
-
-
-def _may_be_tensor(owner: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is a tensor, or is not known and no class in sight has a `data` of its own."""
-    known = context.value(owner)
-    if known.must(Kind.TENSOR | Kind.NONE):
-        return True
-    return known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
-
-
-def detaching_end(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Return the part of a chain up to its last `.detach()` or `.data` where only copies come behind it."""
     while True:
         match node:
-            case cst.Attribute(attr=cst.Name(value="data")):
-                return node
+            case cst.Attribute(value=owner, attr=cst.Name(value="data")):
+                known = context.value(owner)
+                may_be_tensor = known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
+                return may_be_tensor or known.must(Kind.TENSOR | Kind.NONE)
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
-                return node
+                return True
             case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in _COPYING:
                 node = inner
             case _:
-                return None
+                return False
 
 
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
@@ -285,4 +222,4 @@ def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data
             return False
     above = context.parent(at)
     is_data = isinstance(above, cst.Attribute) and above.attr.value == "data"
-    return with_data and is_data and above is not None and not _is_target(above, context)
+    return with_data and is_data and not _is_stored(above, context)

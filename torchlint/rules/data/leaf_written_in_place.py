@@ -86,7 +86,7 @@ from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import neighbours, no_grad_edits, statement_of
 from torchlint.rules.data.tensor_uses import ALIKE
 from torchlint.rules.obligations import error_not_expected
-from torchlint.rules.wording import tensor_step
+from torchlint.rules.wording import in_the_imperative, tensor_step
 
 _REFUSED = ALIKE - frozenset("logical_and_ logical_not_ logical_or_ logical_xor_".split())
 """In-place methods that torch refuses on a leaf that requires grad; the others it lets pass (torch 2.13)."""
@@ -99,7 +99,7 @@ def check(node: cst.Call | cst.AugAssign | cst.AssignTarget, context: FileContex
         return
     word, tensor = written
     fix = _repair(node, context)
-    remedy = "use `nn.init`" if fix is not None and fix.action != _BLOCK else "write under `torch.no_grad()`"
+    remedy = in_the_imperative(fix) or "write under `torch.no_grad()`"
     message = f"torch refuses a write into a leaf that requires grad: {remedy}"
     steps = (tensor_step(tensor, context), "Grad mode is on here.")
     fix = None if fix is None else fix.assuming(error_not_expected(node, context))
@@ -114,8 +114,6 @@ RULE = Rule(
     severity=Severity.ERROR,
     visit={cst.Call: check, cst.AugAssign: check, cst.AssignTarget: check},
 )
-
-_BLOCK = "Write under `torch.no_grad()`"
 
 
 def _written(node: cst.CSTNode, context: FileContext) -> tuple[cst.CSTNode, cst.BaseExpression] | None:
@@ -138,7 +136,7 @@ def _repair(node: cst.CSTNode, context: FileContext) -> Fix | None:
     if statement is None:
         return None
     edits = no_grad_edits(neighbours(statement, lambda other: _goes_into_block(other, context), context), context)
-    return None if edits is None else Fix(_BLOCK, edits)
+    return None if edits is None else Fix("Write under `torch.no_grad()`", edits)
 
 
 @remembered

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import FileContext, remembered
+from torchlint.rules.api import FileContext
 from torchlint.rules.repairs import torch_name
 
 Statement = cst.SimpleStatementLine
 
-_STRINGS = (cst.SimpleString, cst.FormattedString)
-_FIRST_INDENT = re.compile(r":[ \t]*(?:#[^\n]*)?\r?\n([ \t]+)\S")
+_SPANS_ROWS = re.compile(r"\"\"\"|'''|\\\r?\n")
+"""What strings of several rows are written with."""
 _MOST = 50
 """Statements in one block: each of their findings carries the edits of all."""
 
@@ -37,30 +38,27 @@ def neighbours(
     above = context.parent(statement)
     if not isinstance(above, cst.IndentedBlock | cst.Module) or not belongs(statement):
         return (statement,)
+
+    def belongs_too(other: cst.CSTNode) -> bool:
+        return isinstance(other, cst.SimpleStatementLine) and len(other.body) == 1 and belongs(other)
+
     body = [*above.body]
-    at = start = body.index(statement)
-    stop = at + 1
-    while start and _joins(body[start - 1], belongs):
-        start -= 1
-    while stop < len(body) and _joins(body[stop], belongs):
-        stop += 1
-    start += (at - start) // _MOST * _MOST
-    run = (each for each in body[start : min(stop, start + _MOST)] if isinstance(each, cst.SimpleStatementLine))
-    return tuple(run)
-
-
-def _joins(other: cst.CSTNode, belongs: Callable[[Statement], bool]) -> bool:
-    return isinstance(other, cst.SimpleStatementLine) and len(other.body) == 1 and belongs(other)
+    at = body.index(statement)
+    before = [*takewhile(belongs_too, reversed(body[:at]))]
+    run = [*reversed(before), *takewhile(belongs_too, body[at:])]
+    start = len(before) // _MOST * _MOST
+    return tuple(each for each in run[start : start + _MOST] if isinstance(each, cst.SimpleStatementLine))
 
 
 def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit, ...] | None:
     """Make the edits for the block; None where indenting would change a string, or mix tabs and blanks wrongly."""
-    if not _around_strings(context.module, context).isdisjoint(run):
+    if any(_SPANS_ROWS.search(context.code(line)) for line in run):
         return None
     source = context.source
     first = source.position(context.span(run[0].body[0])[0])[0]
     last = source.position(max(context.span(run[-1])[0], context.outer_span(run[-1].body[-1])[1] - 1))[0]
-    unit = _indent_unit(run[0], context)
+    above = context.parent(run[0])
+    unit = (isinstance(above, cst.IndentedBlock) and above.indent) or context.module.default_indent
     head = source.line(first)
     indent = head[: len(head) - len(head.lstrip())]
     spelled = torch_name(context, "no_grad", run[0])
@@ -76,19 +74,3 @@ def no_grad_edits(run: Sequence[Statement], context: FileContext) -> tuple[Edit,
     if imports and imports[0].start == start:
         return Edit(start, start, imports[0].text + edits[0].text), *edits[1:]
     return (*imports, *edits)
-
-
-@remembered
-def _around_strings(_: cst.Module, context: FileContext) -> frozenset[cst.CSTNode]:
-    """Return all that stands around strings of several rows."""
-    strings = (each for kind in _STRINGS for each in context.concrete_nodes(kind))
-    return frozenset(above for each in strings if "\n" in context.code(each) for above in context.ancestors(each))
-
-
-def _indent_unit(statement: Statement, context: FileContext) -> str:
-    """Return one level of indentation as the file writes it around here."""
-    above = context.parent(statement)
-    if isinstance(above, cst.IndentedBlock):
-        return above.indent or context.module.default_indent
-    found = _FIRST_INDENT.search(context.source.text)
-    return found.group(1) if found else "    "

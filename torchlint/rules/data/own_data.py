@@ -1,92 +1,47 @@
-"""What has a ``data`` of its own: objects of the file's classes, packed sequences, what is annotated as no tensor."""
+"""What has a ``data`` of its own: objects of the file's classes, packed sequences, records of libraries."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-import libcst as cst
-
-from torchlint.rules.api import FUNCTIONS, FileContext, Value, remembered
+from torchlint.rules.api import FileContext, last_word_of_name, remembered
 
 RECORDS = re.compile(rb"^\s*(?:import|from)\s+(torch_geometric|dgl|mmcv|torchio|torchtext|ultralytics)\b", re.MULTILINE)
 """Libraries whose batches and fields are records with tensors as ``data``."""
 PACKED = re.compile(rb"PackedSequence|\bpack_padded_sequence\b")
-_TENSOR_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer")
-"""Annotations of tensors, and of what holds tensors without a ``data`` of its own."""
+_NOTE = re.compile(r"Tensor|Variable|Parameter\b|Module|Any\b|Optimizer|^(int|float|bool|str)( \| None)?$")
+"""Annotations of tensors, of what holds tensors without a ``data`` of its own, and of numbers and texts."""
 _WORD = re.compile(r"\bdata\b")
 _TENSORS = frozenset({"Parameter", "Variable", "Tensor", "DataFrame", "Series"})
 """What is made with ``data=`` and is a tensor, or has no ``data`` afterwards."""
 
 
 def has_own_data(context: FileContext) -> bool:
-    """Whether a class has a ``data`` of its own: one of the file, or one of the project that says it is a tensor.
-
-    Of other files nothing else counts: data sets that keep a list in ``self.data`` are in most projects.
-    """
+    """Whether a class of the file has a ``data`` of its own, or an object is made with ``data=``."""
     return _has_own_data(context.tree, context)
 
 
 @remembered
 def _has_own_data(_: ast.Module, context: FileContext) -> bool:
-    """Whether a class of the file has a field, property or attribute ``data``, or an object is made with ``data=``."""
-    nodes = (*context.nodes(ast.ClassDef), *context.nodes(ast.Attribute), *context.nodes(ast.Call))
-    return any(_speaks(node) for node in nodes)
+    stored = (each.value for each in context.attributes_by_word().get("data", ()) if isinstance(each.ctx, ast.Store))
+    is_kept = any(isinstance(owner, ast.Name) and owner.id == "self" for owner in stored)
+    return is_kept or context.is_defined("data") or any(_gives_data(call) for call in context.nodes(ast.Call))
 
 
-def _speaks(node: ast.AST) -> bool:
-    match node:
-        case ast.ClassDef(body=body):
-            return any(_declares(each) for each in body)
-        case ast.Attribute(value=ast.Name(id="self"), attr="data", ctx=ast.Store()):
-            return True
-        case ast.Call(func=ast.Name(id=word) | ast.Attribute(attr=word), args=args, keywords=keywords):
-            if word.lower() == "namedtuple":
-                return any(_names_data(each) for each in args[1:])
-            if word[:1].isupper() and word not in _TENSORS:
-                return any(each.arg == "data" for each in keywords)
-    return False
+def _gives_data(call: ast.Call) -> bool:
+    """Whether a call makes a class with a field ``data``, or an object with ``data=``."""
+    word = last_word_of_name(call.func)
+    if word.lower() == "namedtuple":
+        return any(_WORD.search(ast.unparse(fields)) for fields in call.args[1:])
+    return word[:1].isupper() and word not in _TENSORS and any(each.arg == "data" for each in call.keywords)
 
 
-def _declares(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.AnnAssign(target=ast.Name(id="data")) | ast.Assign(targets=[ast.Name(id="data")]):
-            return True
-        case ast.FunctionDef(name="data"):
-            return True
-    return False
+def works_with_others(place: ast.expr, context: FileContext) -> bool:
+    """Whether a parameter of the function around is annotated as an object of another class, which may have a ``data``.
 
-
-def _names_data(fields: ast.expr) -> bool:
-    return any(isinstance(each, ast.Constant) and _WORD.search(str(each.value)) for each in ast.walk(fields))
-
-
-def is_packed(known: Value) -> bool:
-    """Whether an object is a packed sequence."""
-    return any("PackedSequence" in name for name in known.instance)
-
-
-def is_annotated_otherwise(receiver: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an object is a parameter, or goes through one, that is annotated as something else than a tensor."""
-    place = context.python(receiver)
-    if place is None:
-        return False
-    around = list(context.ancestors(place))
-    if not any(isinstance(above, FUNCTIONS) for above in around):
-        return False
-    words = set(_names(place, context))
-    for above in around:
-        for loop in [above] if isinstance(above, ast.For) else getattr(above, "generators", ()):
-            if words & _names(loop.target, context):
-                words |= _names(loop.iter, context)
-        if isinstance(above, FUNCTIONS):
-            given = (each for each in ast.walk(above.args) if isinstance(each, ast.arg) and each.arg in words)
-            notes = [ast.unparse(each.annotation) for each in given if each.annotation is not None]
-            return any(not _TENSOR_NOTE.search(each) for each in notes)
-    return False
-
-
-@remembered
-def _names(node: ast.AST, context: FileContext) -> set[str]:
-    del context
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    It may be what is asked, or hold it.
+    """
+    function = context.function_around(place)
+    given = context.inside(function.args, ast.arg) if function is not None else ()
+    return any(each.annotation is not None and not _NOTE.search(ast.unparse(each.annotation)) for each in given)

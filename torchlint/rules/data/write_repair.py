@@ -18,22 +18,13 @@ from torchlint.diagnostics.assumptions import (
     Decision,
     merged,
 )
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, Fix
+from torchlint.diagnostics.model import Applicability, Edit, Fix
 from torchlint.rules.api import FileContext, Kind, Mode, remembered, semantic_children
-from torchlint.rules.data.data_evidence import Evidence, tensor_evidence
-from torchlint.rules.data.data_use import (
-    DataUse,
-    Use,
-    Way,
-    data_use,
-    detach_edit,
-    detached_owner,
-    drop_edit,
-)
+from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, tensor_evidence
+from torchlint.rules.data.data_use import DataUse, Use, Way, data_use, drop_edit
 from torchlint.rules.data.initial_values import by_init
 from torchlint.rules.data.no_grad_block import Statement, neighbours, no_grad_edits, statement_of
-from torchlint.rules.data.tensor_uses import ALIKE, CALLING_BACK, PARAMETER, REFORMING, RESIZING
-from torchlint.rules.obligations import is_tensor
+from torchlint.rules.data.tensor_uses import ALIKE, PARAMETER, REFORMING, REFUSED
 from torchlint.rules.repairs import call_of, in_fstring, method_call
 from torchlint.rules.wording import brief
 
@@ -55,15 +46,12 @@ _Site = tuple[cst.Attribute, DataUse, Evidence]
 
 def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Make the fix for a write through ``.data``; None where there is none to offer."""
-    is_refused = context.value(node.value).may_require_grad and use.word in RESIZING
-    if in_fstring(node, context) or is_refused:
+    if in_fstring(node, context) or _is_refused(node, use, context):
         return None
-    is_off = grad_is_off(node, context)
+    is_off = context.mode(node) == Mode.OFF
     if use.way is Way.INIT:
         return _dropping(node, use, evidence, context)
-    if use.word in CALLING_BACK and context.value(node.value).may_require_grad:
-        return _detaching(node, use, evidence, context)
-    if not is_off and (written := initial_write(node, context)) is not None:
+    if not is_off and (written := _initial_write(node, context)) is not None:
         name, edits = written
         return Fix(f"Use `{name}`", edits, (*_of_a_new_tensor(node, evidence, context), _result_not_used(use, context)))
     statement = statement_of(node, context)
@@ -74,7 +62,7 @@ def repair(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileC
     return _in_block(statement, context) or _detaching(node, use, evidence, context)
 
 
-def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
+def _initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple[Edit, ...]] | None:
     """Return how ``nn.init`` writes what a new module writes through a `.data`; None where it does not."""
     called, place = method_call(node, context), context.python(node)
     if called is None or not isinstance(place, ast.Attribute):
@@ -83,9 +71,9 @@ def initial_write(node: cst.Attribute, context: FileContext) -> tuple[str, tuple
     return None if is_plain or not context.has_first_value(place) else by_init(node.value, called[0], context)
 
 
-def grad_is_off(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether nothing is recorded where an expression stands."""
-    return context.is_parsed and context.mode(node) == Mode.OFF
+def _is_refused(node: cst.Attribute, use: DataUse, context: FileContext) -> bool:
+    """Whether torch refuses a method on the tensor itself, as it does on what requires grad."""
+    return use.word in REFUSED and context.value(node.value).may_require_grad
 
 
 # ---------------------------------------------------------------------- what a write rests on
@@ -109,18 +97,15 @@ def _same_effect(use: DataUse, context: FileContext) -> Iterator[Decision]:
 def _of_a_new_tensor(node: cst.Attribute, evidence: Evidence, context: FileContext) -> Iterator[Decision]:
     """Decide whether what is written into is a tensor that no graph holds: a new one or a new module's."""
     place, code = context.python(node), brief(node.value, context)
-    if not isinstance(place, ast.Attribute) or not context.has_first_value(place):
-        yield is_tensor(node.value, context)
-        yield NO_LIVE_GRAPH.open(code)
-        return
-    sure = evidence.confidence is Confidence.CERTAIN or _is_of_torch(place.value, context)
-    yield IS_TENSOR.decided(None if sure else "", code)
-    yield NO_LIVE_GRAPH.proven(of=code)
+    is_new = isinstance(place, ast.Attribute) and context.has_first_value(place)
+    is_named = is_new and _is_of_torch(node.value, context)
+    yield IS_TENSOR.proven(of=code) if is_named else is_tensor_by(evidence, node.value, context)
+    yield NO_LIVE_GRAPH.proven(of=code) if is_new else NO_LIVE_GRAPH.open(code)
 
 
-def _is_of_torch(place: ast.expr, context: FileContext) -> bool:
+def _is_of_torch(node: cst.BaseExpression, context: FileContext) -> bool:
     """Whether an attribute is named as parameters are, and no class of the file gives its objects another one."""
-    word = place.attr if isinstance(place, ast.Attribute) else "grad"
+    word = node.attr.value if isinstance(node, cst.Attribute) else "grad"
     uses = (*context.attributes_by_word().get(word, ()), *context.names_by_word().get(word, ()))
     return bool(PARAMETER.search(word)) and word != "grad" and all(isinstance(each.ctx, ast.Load) for each in uses)
 
@@ -129,16 +114,16 @@ def _result_not_used(use: DataUse, context: FileContext) -> Decision:
     """Decide whether nobody sees the result, which is the tensor itself now: a cell shows what its last line gives."""
     if use.way in (Way.STORE, Way.AUGMENTED):
         return RESULT_NOT_USED.proven()
-    is_seen = not is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
+    is_seen = not _is_unused(use.top, context) or context.source.shows(context.span(use.top)[0])
     return RESULT_NOT_USED.decided("" if is_seen else None)
 
 
-def is_unused(top: cst.CSTNode, context: FileContext) -> bool:
+def _is_unused(top: cst.CSTNode, context: FileContext) -> bool:
     """Whether an expression's result goes nowhere but into further in-place methods."""
     above = context.parent(top)
     if isinstance(above, cst.Attribute) and above.attr.value in ALIKE:
         call = call_of(above, context)
-        return call is not None and is_unused(call, context)
+        return call is not None and _is_unused(call, context)
     return isinstance(above, cst.Expr)
 
 
@@ -151,14 +136,11 @@ def _dropping(node: cst.Attribute, use: DataUse, evidence: Evidence, context: Fi
 
 def _detaching(node: cst.Attribute, use: DataUse, evidence: Evidence, context: FileContext) -> Fix | None:
     """Where no block can be made, writing through ``.detach()`` at least is counted; None where it is no better."""
-    kept = use.way is not Way.STORE and not is_unused(use.top, context)
+    kept = use.way is not Way.STORE and not _is_unused(use.top, context)
     if use.way is Way.AUGMENTED or (use.word in REFORMING and not kept):
         return None  # `x.detach() += v` is no Python, and `x.detach().resize_(n)` leaves `x` as it is, too
     assumed = tuple(_of_a_new_tensor(node, evidence, context))
-    fix = Fix("Replace `.data` with `.detach()`", (detach_edit(node, context),), assumed)
-    if (owner := detached_owner(node.value, context)) is not None:
-        fix = Fix("Drop `.data` behind `.detach()`", (drop_edit(node, context),), (*assumed, is_tensor(owner, context)))
-    kept |= use.word in CALLING_BACK and not isinstance(context.parent(use.top), cst.Expr)
+    fix = Fix("Replace `.data` with `.detach()`", (context.replace(node.attr, "detach()"),), assumed)
     return fix.assuming(NOT_WRITTEN_LATER.decided("" if kept else None, brief(node, context)))
 
 
@@ -199,18 +181,12 @@ def _in_block(statement: Statement, context: FileContext) -> Fix | None:
     return _block(run, context)
 
 
-def moves_into_block(node: cst.CSTNode, context: FileContext) -> bool:
-    """Whether the repair of a write moves the statement of a node under ``torch.no_grad()``."""
-    statement = statement_of(node, context)
-    return statement is not None and _in_block(statement, context) is not None
-
-
 @remembered
 def _block(run: tuple[Statement, ...], context: FileContext) -> Fix | None:
     block = no_grad_edits(run, context)
     if block is None:
         return None
-    sites = [site for line in run for site in _sites(line, context)]
+    sites = [site for line in run if (site := _site(line, context)) is not None]
     drops = [edit for node, use, _ in sites for edit in _drop(node, use, context) or ()]
     edits = tuple(sorted({*block, *drops}, key=lambda edit: (edit.start, edit.end)))
     return Fix(_IN_BLOCK, edits, merged(decision for site in sites for decision in _assumed(*site, context)))
@@ -219,32 +195,27 @@ def _block(run: tuple[Statement, ...], context: FileContext) -> Fix | None:
 @remembered
 def _trusted(line: Statement, context: FileContext) -> tuple[bool, Applicability] | None:
     """Whether moving the line into a block is safe, and how far it may go; None where it does not belong into one."""
-    sites = _sites(line, context)
-    if not sites or not all(_drop(node, use, context) for node, use, _ in sites):
+    site = _site(line, context)
+    if site is None or not _drop(*site[:2], context):
         return None
     if not all(_is_harmless(each, context) for each in _within(line, cst.Call)):
         return None
-    is_safe = all(decision.is_proven for site in sites for decision in _assumed(*site, context))
-    return is_safe, context.trust(line.body[0])
+    return all(decision.is_proven for decision in _assumed(*site, context)), context.trust(line.body[0])
 
 
 @remembered
-def _sites(line: Statement, context: FileContext) -> tuple[_Site, ...]:
-    """Return the writes in a line that a block around it takes care of."""
-    return tuple(_find_sites(line, context))
-
-
-def _find_sites(line: Statement, context: FileContext) -> Iterator[_Site]:
+def _site(line: Statement, context: FileContext) -> _Site | None:
+    """Return the write that a line is for, where a block around it takes care of that."""
     for node in _within(line, cst.Attribute):
         use = data_use(node, context)
         if use is None or use.use is not Use.MUTATION or not _is_direct(use, line, context):
             continue
-        is_refused = use.word in RESIZING | CALLING_BACK and context.value(node.value).may_require_grad
-        if is_refused or grad_is_off(node, context) or initial_write(node, context) is not None:
-            continue
+        is_off = context.mode(node) == Mode.OFF
+        if is_off or _is_refused(node, use, context) or _initial_write(node, context) is not None:
+            return None
         evidence = tensor_evidence(node, context)
-        if evidence is not None:
-            yield node, use, evidence
+        return None if evidence is None else (node, use, evidence)
+    return None
 
 
 def _is_direct(use: DataUse, line: Statement, context: FileContext) -> bool:
@@ -259,7 +230,7 @@ def _is_direct(use: DataUse, line: Statement, context: FileContext) -> bool:
             is_alone = isinstance(small, cst.Assign) and len(small.targets) == 1 and small.targets[0].target is use.top
             return is_alone or isinstance(small, cst.AugAssign)
         case Way.METHOD:
-            return isinstance(small, cst.Expr) and is_unused(use.top, context)
+            return isinstance(small, cst.Expr) and _is_unused(use.top, context)
     return False  # `out=` may be given a tensor of another size: without `.data` torch resizes the tensor itself
 
 
