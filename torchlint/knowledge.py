@@ -59,9 +59,6 @@ class Knowledge(Protocol):
     def own_object(self, node: ast.expr | ast.arg) -> Value | None:
         """Return what ``self`` is by the class alone; None for other expressions and arguments."""
 
-    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
-        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
-
     # ------------------------------------------------------------------ what becomes of a value
     def leaves_trace(self, node: ast.expr) -> FlowFact:
         """Return whether a detached view is written through, kept by others, or saved by a graph."""

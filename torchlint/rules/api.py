@@ -277,10 +277,6 @@ class FileContext:
         """Return what ``self`` is by the class alone; None for other expressions and arguments."""
         return self._analysis.own_object(node)
 
-    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
-        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
-        return self._analysis.module_lineage(node)
-
     def names(self, node: Expression) -> frozenset[str]:
         """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""
         found = self._expression(node)
