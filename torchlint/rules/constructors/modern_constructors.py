@@ -22,7 +22,7 @@ from torchlint.diagnostics.model import Edit, Fix
 from torchlint.rules.api import Draft, FileContext
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given
 from torchlint.rules.constructors.legacy_calls import KEYWORD, Construction, construction, message, reasons
-from torchlint.rules.constructors.legacy_types import chosen_device, kept_below, spelled_like
+from torchlint.rules.constructors.legacy_types import kept_below, spelled_like
 from torchlint.rules.obligations import (
     data_not_traced,
     default_dtype_unchanged,
@@ -110,7 +110,7 @@ def _device(call: Construction, context: FileContext) -> str:
     if "device" in call.words:
         return ""
     if call.type.device != "cpu":
-        return '"cuda"' if call.type.device else chosen_device(call.node.func, context) or "device"
+        return '"cuda"' if call.type.device else "device"
     return '"cpu"' if not call.never_ran and stays_on_the_cpu(context, call.type.plain)[0] else ""
 
 
