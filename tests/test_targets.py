@@ -16,8 +16,8 @@ OLDEST = (1, 13)
 HAD = frozenset(
     "dequantize float item resolve_conj to_dense constant_ init zeros_ "
     "Tensor as_tensor bfloat16 bool clone copy= detach device= dtype= empty float16 float32 float64 force= int16 int32 "
-    "int64 int8 get_default_dtype new_empty new_tensor no_grad requires_grad_ set_default_dtype sub_ "
-    "tensor to uint8 numpy new_ones new_zeros tolist ones zeros zeros_like "
+    "int64 get_default_dtype new_empty new_tensor no_grad requires_grad_ set_default_dtype sub_ "
+    "tensor to uint8 numpy new_zeros tolist zeros zeros_like "
     "add_ deepcopy".split()  # the last of the module copy
 )
 """What torch 1.13 has of what fixes write; each was looked up in it."""

@@ -89,7 +89,8 @@ def _judged(call: Construction) -> tuple[str, Confidence]:
     device = next(each.value for word, each in call.keywords if word == "device")
     if isinstance(device, cst.SimpleString):
         return f"{call.type.shown} always raises for `device={device.value}`: {remedy}", Confidence.CERTAIN
-    return f"{call.type.shown} may raise for this `device=`: {remedy}", Confidence.LIKELY
+    own = "CUDA" if call.type.device == "cuda" else "the CPU"
+    return f"{call.type.shown} raises for every `device=` but {own}: {remedy}", Confidence.LIKELY
 
 
 RULE = Rule(

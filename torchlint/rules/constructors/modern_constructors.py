@@ -32,9 +32,9 @@ from torchlint.rules.obligations import (
 )
 from torchlint.rules.repairs import in_fstring
 
-_MAKING = frozenset({"empty", "zeros", "ones"})
+_MAKING = frozenset({"empty", "zeros"})
 """Functions that take a size."""
-_BY_TENSOR = frozenset({ArgumentKind.DATA, ArgumentKind.SHAPE, ArgumentKind.INVALID})
+_BY_TENSOR = frozenset({ArgumentKind.DATA, ArgumentKind.SHAPE})
 """What ``torch.tensor`` copies; ``torch.as_tensor`` shares memory where the legacy call may have."""
 
 
@@ -59,21 +59,18 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     if call.given.kind is ArgumentKind.TENSOR:
         return _tensor_itself(call, context)
-    if call.type.dtype is None and not call.type.plain:
-        return None
-    if call.given.kind is ArgumentKind.INVALID and not (call.given.floats or call.given.what in ("`True`", "`False`")):
+    if call.given.kind is ArgumentKind.INVALID or (call.type.dtype is None and not call.type.plain):
         return None
     fix = _fix(call, function_for(call), context)
     if fix is None or not call.given.may_be_either:
         return fix
-    other = "as_tensor" if call.given.is_size else "empty"
-    return replace(fix, otherwise=_fix(replace(call, filling=None), other, context))
+    return replace(fix, otherwise=_fix(call, "empty", context))
 
 
 def function_for(call: Construction) -> str:
     """Return the function of torch that stands in for the constructor."""
     if call.given.is_size:
-        return call.filling.word if call.filling is not None else "empty"
+        return "zeros" if call.zeroing is not None else "empty"
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
     return "tensor" if call.given.kind in _BY_TENSOR or call.never_ran else "as_tensor"
 
@@ -88,9 +85,10 @@ def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
     suffix = f", dtype={said}{'()' if dtype == 'get_default_dtype' else ''}" if said else ""
     device = _device(call, context)
     suffix += f", device={device}" if device else ""
-    filled = (call.filling.edit,) if call.filling is not None else ()
-    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more, *filled)
-    action = f"Use `{callee}(...{suffix})`{_alternative(call, function in _MAKING, device)}"
+    edits = [context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more]
+    if call.zeroing is not None:
+        edits.append(Edit(context.outer_span(call.node)[1], context.span(call.zeroing)[1], ""))
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, device)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, function, context)))
 
 
@@ -100,7 +98,7 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str:
         return ""
     if not call.type.plain:
         return call.type.dtype or ""
-    if function in _MAKING or call.given.floats:
+    if function in _MAKING:
         return ""
     return "float32" if default_dtype_unchanged(context).is_proven else "get_default_dtype"
 
@@ -123,15 +121,12 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _alternative(call: Construction, as_size: bool, device: str) -> str:
+def _alternative(call: Construction, device: str) -> str:
     """Return what else may be meant, for the title."""
     if device == "device":
         return " and say on which device"
     if not call.given.may_be_either:
         return ""
-    if as_size:
-        data = "tensor" if call.given.kind in _BY_TENSOR else "as_tensor"
-        return f" if {call.given.what} is a size, `torch.{data}` if it holds values"
     return f" if {call.given.what} holds values, `torch.empty` if it is a size"
 
 
@@ -153,7 +148,7 @@ def _assumed(call: Construction, function: str, context: FileContext) -> Iterato
         yield from size_not_traced(call.node, call.positional, context)
     elif not call.type.plain and not call.never_ran:
         yield data_not_traced(call.node, context)
-    if call.code == KEYWORD or given.kind is ArgumentKind.INVALID or call.type.device != "cpu":
+    if call.code == KEYWORD or call.type.device != "cpu":
         yield error_not_expected(call.node, context)  # it raises where the modern one does not, or something else
 
 
@@ -162,8 +157,6 @@ def kind_decided(given: Given, as_size: bool, never_ran: bool = False) -> Decisi
 
     :param never_ran: whether the old call always raised, so that what is claimed is what was meant
     """
-    if given.kind is ArgumentKind.INVALID:  # a number: what was meant is for the author to say where the call ran
-        return IS_DATA.proven(of=given.what) if never_ran else AUTHOR_MEANT_THIS.open(doubt="the call always raises")
     assumption = IS_SIZE if as_size else IS_DATA
     if given.may_be_either:
         return assumption.open(given.what, is_likely=never_ran)

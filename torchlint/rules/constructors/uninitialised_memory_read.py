@@ -148,7 +148,7 @@ def _maker(node: cst.BaseExpression, context: FileContext) -> str:
     if type_of(node.func, context) is None:
         return ""
     found = given(node, [each for each in node.args if each.keyword is None or each.keyword.value == "size"], context)
-    return "Tensor" if found.kind is ArgumentKind.SIZE and not found.by_name else ""
+    return "Tensor" if found.kind is ArgumentKind.SIZE else ""
 
 
 def _passed_on(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression:
