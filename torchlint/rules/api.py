@@ -224,10 +224,6 @@ class FileContext:
         """Return where a function or module binds or deletes its names, by name."""
         return self._index.told(bindings.bound, scope)
 
-    def local_names(self, function: Function) -> frozenset[str]:
-        """Return the names that are a function's own."""
-        return self._index.told(bindings.local, function)
-
     def attributes_by_word(self) -> dict[str, list[ast.Attribute]]:
         """Return the file's attributes by their words."""
         return self._index.told(bindings.spelled, self.tree)[0]

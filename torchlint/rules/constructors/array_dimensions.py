@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.rules.api import FileContext, Kind, elements_of
-from torchlint.rules.local_bindings import values_of
 
 DIMENSIONAL = frozenset(
     f"numpy.{word}"
@@ -15,8 +14,6 @@ DIMENSIONAL = frozenset(
     ).split()
 )
 """Functions that give an array which has dimensions, or raise, whatever they are given."""
-FOLLOWING = frozenset(f"numpy.{word}" for word in "linspace repeat cumsum cumprod argsort delete insert".split())
-"""Functions that do so where they are given no tensor."""
 _SHAPED = frozenset(f"numpy.{word}" for word in "zeros ones empty full".split())
 _CONVERTING = frozenset(f"numpy.{word}" for word in "array asarray ascontiguousarray".split())
 _DRAWN = frozenset({"numpy.random.rand", "numpy.random.randn"})
@@ -24,41 +21,30 @@ _FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64", "builtin
 _REDUCTIONS = frozenset("sum prod max min mean argmax argmin count_nonzero std var".split())
 
 
-def has_dimensions(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether a call, or those of a name, make an array that has a dimension; False where they do not tell."""
+def is_no_size(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether the call that makes an array gives it a dimension, or floats; False where it does not tell."""
     if isinstance(node, ast.Name):
-        values = values_of(node, context)
-        return bool(values) and all(isinstance(e, ast.Call) and has_dimensions(e, context) for e in values)
+        node = context.definition(node)
     if not isinstance(node, ast.Call) or any(each.arg in ("out", None) for each in node.keywords):
         return False
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
-        return has_dimensions(node.func.value, context)
     names, first = context.names(node.func), node.args[0] if node.args else None
-    if not names:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+        wanted = context.names(first)
+        return (bool(wanted) and wanted <= _FLOATS) or is_no_size(node.func.value, context)
+    if not names or first is None:
         return False
     if names <= DIMENSIONAL:
         return not any((each.arg or "").startswith("return_") for each in node.keywords)
-    if names <= _SHAPED | _CONVERTING and first is not None:
+    if names <= _SHAPED | _CONVERTING:
         known = context.value(first)
         kind = Kind.INTEGER if names <= _SHAPED else Kind.SEQUENCE
         return _is_spelled(first) or (known.must(kind) and not known.claimed)
-    sizes = [each.value for each in node.keywords if each.arg == "size"]
-    if sizes and all(each.startswith("numpy.random.") for each in names):
-        return _is_spelled(sizes[0]) or context.value(sizes[0]).must(Kind.INTEGER)
-    return names <= _DRAWN and bool(node.args)
+    return names <= _DRAWN
 
 
 def _is_spelled(node: ast.expr) -> bool:
     """Whether a list or a tuple is written out, with something in it."""
     return isinstance(node, ast.ListComp) or (isinstance(node, ast.List | ast.Tuple) and bool(node.elts))
-
-
-def holds_floats(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether an array is cast to floats right there: these are no size, whatever its dimensions."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="astype"), args=[wanted]):
-            return bool(names := context.names(wanted)) and names <= _FLOATS
-    return False
 
 
 def may_be_one_number(node: ast.AST | None) -> bool:

@@ -10,7 +10,7 @@ from enum import Enum
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, Value, one_line
-from torchlint.rules.constructors.array_dimensions import has_dimensions, holds_floats, may_be_one_number
+from torchlint.rules.constructors.array_dimensions import is_no_size, may_be_one_number
 from torchlint.rules.method_calls import method_call
 from torchlint.rules.wording import brief
 
@@ -120,7 +120,7 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
         found = context.python(argument)
         if not value.may(Kind.INTEGER) or not may_be_one_number(found):
             what = shown if value.may(Kind.SEQUENCE) else f"{shown}, an array,"
-            return Given(ArgumentKind.ARRAY, has_dimensions(found, context) or holds_floats(found, context), what)
+            return Given(ArgumentKind.ARRAY, is_no_size(found, context), what)
     if value.may(Kind.INTEGER | Kind.OTHER) and (is_overwritten(node, context) or measures(argument)):
         return Given(ArgumentKind.SIZE, False, shown)
     return Given(ArgumentKind.UNKNOWN, False, shown)

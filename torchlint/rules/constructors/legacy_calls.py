@@ -108,10 +108,8 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
     match device:
         case cst.Name(value="None"):
             return False
-        case cst.SimpleString() | cst.Call(args=[cst.Arg(value=cst.SimpleString())]):
-            word = device if isinstance(device, cst.SimpleString) else device.args[0].value
-            text = str(cst.ensure_type(word, cst.SimpleString).evaluated_value)
-            return kind.device is not None and not text.startswith(kind.device)
+        case (cst.SimpleString() as word) | cst.Call(args=[cst.Arg(value=cst.SimpleString() as word)]):
+            return kind.device is not None and not str(word.evaluated_value).startswith(kind.device)
     return kind.device != "cuda"
 
 
@@ -146,21 +144,21 @@ def message(call: Construction) -> str:
 
 def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
-    found, steps = call.given, []
+    found = call.given
     if found.doubt:
         code, _, kind = found.what.rstrip(",").partition(", ")
-        steps.append(f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}")
+        step = f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}"
     elif found.kind is ArgumentKind.SIZE and not found.proven:
-        steps.append(f"the name or the use of {found.what} suggests a size; nothing proves it")
-    if found.kind is ArgumentKind.UNKNOWN:
-        steps.append(f"nothing in the code tells what {found.what} is")
+        step = f"the use of {found.what} suggests a size; nothing proves it"
+    elif found.kind is ArgumentKind.UNKNOWN:
+        step = f"nothing in the code tells what {found.what} is"
+    elif len(call.positional) != 1:
+        step = "it is given more than one size" if call.positional else "it is called without a size or data"
+    elif found.what.startswith("`"):
+        step = value_step(call.positional[0].value, found.kind.value, context)
+    else:
+        argument = call.positional[0].value
+        step = f"it is given {found.what}: `{brief(argument, context)}`, line {context.row(argument)}"
     if call.type.device is None:
-        steps.append(f"the name stands for {call.type.shown}, so the device depends on the run")
-    if steps or not call.positional:
-        return tuple(steps) or ("it is called without a size or data",)
-    if len(call.positional) > 1:
-        return ("it is given more than one size",)
-    argument = call.positional[0].value
-    if found.what.startswith("`"):
-        return (value_step(argument, found.kind.value, context),)
-    return (f"it is given {found.what}: `{brief(argument, context)}`, line {context.row(argument)}",)
+        return step, f"the name stands for {call.type.shown}, so the device depends on the run"
+    return (step,)

@@ -61,7 +61,7 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import DEFAULT_DEVICE
 from torchlint.diagnostics.model import Confidence, Edit, Fix
 from torchlint.rules.api import DEVICE, TENSOR_TYPE, Draft, FileContext, Rule, Triggers
-from torchlint.rules.constructors.legacy_types import TensorType, name_node, spelled_like, tensor_type, type_of
+from torchlint.rules.constructors.legacy_types import name_node, spelled_like, type_of
 from torchlint.rules.wording import import_step
 
 _FLOATING = frozenset({"float32", "float64", "float16", "bfloat16"})
@@ -79,7 +79,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 
 def _fix(node: cst.Call, context: FileContext) -> Fix | None:
-    kind = _given(node, context)
+    is_plain = len(node.args) == 1 and node.args[0].keyword is None and not node.args[0].star
+    kind = type_of(node.args[0].value, context) if is_plain else None
     if kind is None or kind.dtype not in _FLOATING or _SETS_CUDA.search(context.source.utf8):
         return None
     setter, dtype = spelled_like(node.func, "set_default_dtype", context), spelled_like(node.func, kind.dtype, context)
@@ -89,15 +90,6 @@ def _fix(node: cst.Call, context: FileContext) -> Fix | None:
     edits = dict.fromkeys((context.replace(node.func, setter[0]), argument, *setter[1], *dtype[1]))
     alone = DEFAULT_DEVICE.decided(context.other_texts.sets(TENSOR_TYPE, DEVICE))
     return Fix(f"Use `{setter[0]}({dtype[0]})`", tuple(edits), (alone,))
-
-
-def _given(node: cst.Call, context: FileContext) -> TensorType | None:
-    match node.args:
-        case [cst.Arg(keyword=None, star="", value=cst.SimpleString() as text)]:
-            return tensor_type([str(text.evaluated_value)])
-        case [cst.Arg(keyword=None, star="", value=value)]:
-            return type_of(value, context)
-    return None
 
 
 RULE = Rule(

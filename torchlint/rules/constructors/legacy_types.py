@@ -75,7 +75,9 @@ def _aliases(text: bytes) -> frozenset[str]:
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
-    """Return the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
+    """Return the legacy tensor type that a name, an attribute or a text stands for; None where it is anything else."""
+    if isinstance(node, cst.SimpleString):
+        return tensor_type([str(node.evaluated_value)])
     word = name_node(node)
     if word is None or not is_type_word(word.value, context):
         return None

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved,
-cast or wrapped, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
+Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved
+or cast, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
 `total[i] += x`, `total.index_add_(0, at, x)`) or computed with (`total * 2`, `total.sum()`), and where they are
 operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
 
@@ -86,7 +86,6 @@ _ZEROS: Final = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new
 _LEGACY: Final = tuple(f"{kind}Tensor" for kind in ("", *"Float Double Half BFloat16 Long Int Short Char Byte".split()))
 _NO_MEMORY: Final = re.compile(r"\b0\b|['\"]meta['\"]|\bout\s*=|\*\*")
 """Tensors without elements or memory, and such as are given theirs."""
-_WRAPPERS: Final = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 _PASSING: Final = frozenset(
     "contiguous cpu cuda expand expand_as flatten permute repeat reshape squeeze t to transpose unsqueeze view view_as "
     "bfloat16 clone detach double float half int long pin_memory requires_grad_ type".split()
@@ -152,22 +151,10 @@ def _maker(node: cst.BaseExpression, context: FileContext) -> str:
 
 
 def _passed_on(node: cst.BaseExpression, context: FileContext) -> cst.BaseExpression:
-    """Return the outermost expression that holds the numbers of a new tensor: moved, cast, wrapped or reshaped."""
-    while True:
-        called, around = method_call(node, context), _call_around(node, context)
-        if called is not None and called[1] in _PASSING:
-            node = called[0]
-        elif around is not None and context.names(around.func) & _WRAPPERS:
-            node = around
-        else:
-            return node
-
-
-def _call_around(node: cst.BaseExpression, context: FileContext) -> cst.Call | None:
-    """Return the call that an expression is an argument of."""
-    above = context.parent(node)
-    around = context.parent(above) if isinstance(above, cst.Arg) else None
-    return around if isinstance(around, cst.Call) else None
+    """Return the outermost expression that holds the numbers of a new tensor: moved, cast or reshaped."""
+    while (called := method_call(node, context)) is not None and called[1] in _PASSING:
+        node = called[0]
+    return node
 
 
 def _is_read(place: ast.AST, context: FileContext) -> bool:

@@ -84,7 +84,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import (
+    DEVICE,
     RECEIVES,
+    TENSOR_TYPE,
     Device,
     Draft,
     FileContext,
@@ -102,7 +104,6 @@ from torchlint.rules.api import (
 )
 from torchlint.rules.obligations import (
     default_device_unchanged,
-    defaults,
     error_not_expected,
     is_tensor,
 )
@@ -171,7 +172,7 @@ _MEETING: Final = FlowSpecification(
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
     word = _factory(node, context)
-    if not word or defaults(context).device or defaults(context).tensor_type:
+    if not word or context.defaults_set & {DEVICE, TENSOR_TYPE}:
         return
     value = context.value(node)
     if not value.is_tensor or value.rank == 0 or value.device != Device.HOST:
