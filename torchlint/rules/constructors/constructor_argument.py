@@ -59,6 +59,7 @@ _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
 """Where the call ran, the value was none of these: ``size: int | None`` was an integer, and no truth value."""
 _STORAGE = re.compile(r"[sS]torage\d*\b")
 _ONE_SIZE = re.compile(r"(?:\b|_)(?:size|dim|len|length)$")
+_LENGTH = cst.Name("len")
 _FILLS = frozenset(
     "normal_ uniform_ fill_ zero_ random_ bernoulli_ exponential_ copy_ geometric_ cauchy_ log_normal_ eye_".split()
 )
@@ -113,8 +114,9 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
     if value.claimed and _ONE_SIZE.search(code):  # `hidden_size: tuple[int]` is most often an integer
         return Given(ArgumentKind.UNKNOWN, False, shown)
-    if value.must(Kind.SEQUENCE):  # what callers hand over may be an array in spite of its annotation
-        kind = ArgumentKind.ARRAY if value.claimed else ArgumentKind.DATA
+    if value.must(Kind.SEQUENCE):  # what others hand over may be an array in spite of all: so it is taken for one
+        is_made_here = not value.claimed and isinstance(argument, cst.Name | cst.Call | cst.BinaryOperation)
+        kind = ArgumentKind.DATA if is_made_here else ArgumentKind.ARRAY
         return Given(kind, not value.claimed, f"{shown}, a sequence,", doubt=value.claimed)
     if value.may(Kind.ARRAY) and value.must(Kind.ARRAY | Kind.INTEGER | Kind.SEQUENCE):
         found = context.python(argument)
@@ -146,15 +148,17 @@ def _is_of_sizes(node: cst.List | cst.Tuple, context: FileContext) -> bool:
     sizes = [each for each in members if not isinstance(each, cst.Integer)]
     if len(members) < 2 or not sizes or (len(sizes) == len(members) and isinstance(node, cst.List)):
         return False
-    return all(context.value(each).must(Kind.INTEGER) for each in members) and any(map(measures, sizes))
+    return all(context.value(each).must(Kind.INTEGER) for each in members) and any(
+        measures(each) or (isinstance(each, cst.Call) and each.func.deep_equals(_LENGTH)) for each in sizes
+    )
 
 
 def measures(node: cst.BaseExpression) -> bool:
-    """Whether an expression asks for one size: ``x.shape[0]``, ``x.size(1)``, ``len(x)``."""
+    """Whether an expression asks something for its size: ``x.shape[0]``, ``x.size(1)``, ``x.size()``."""
     match node:
         case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
             return True
-        case cst.Call(func=cst.Name(value="len") | cst.Attribute(attr=cst.Name(value="size"))):
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))):
             return True
     return False
 

@@ -63,11 +63,6 @@ class Construction:
         return Severity.ERROR if self.given.kind is ArgumentKind.INVALID else Severity.LEGACY
 
     @property
-    def never_ran(self) -> bool:
-        """Whether a call has a keyword that every legacy constructor refuses."""
-        return bool(self.words & MODERN_KEYWORDS)
-
-    @property
     def words(self) -> frozenset[str]:
         """The keywords that the call is given."""
         return frozenset(word for word, _ in self.keywords)

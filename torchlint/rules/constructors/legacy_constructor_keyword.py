@@ -43,7 +43,7 @@ x = torch.Tensor([1, 2], dtype=torch.float64)  # error
 ## Fix safety
 
 Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one
-gives the same tensor where the old one ran. Unsafe where the argument may be a size or data, and where the error
+gives the same tensor where the old one ran. Only shown where the argument may be a size or data. Unsafe where the error
 may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, or in a function that this
 file calls there.
 

@@ -21,7 +21,14 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Edit, Fix
 from torchlint.rules.api import Draft, FileContext
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given
-from torchlint.rules.constructors.legacy_calls import KEYWORD, Construction, construction, message, reasons
+from torchlint.rules.constructors.legacy_calls import (
+    KEYWORD,
+    MODERN_KEYWORDS,
+    Construction,
+    construction,
+    message,
+    reasons,
+)
 from torchlint.rules.constructors.legacy_types import kept_below, spelled_like
 from torchlint.rules.obligations import (
     data_not_traced,
@@ -72,7 +79,7 @@ def function_for(call: Construction) -> str:
     if call.given.is_size:
         return "zeros" if call.zeroing is not None else "empty"
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
-    return "tensor" if call.given.kind in _BY_TENSOR or call.never_ran else "as_tensor"
+    return "tensor" if call.given.kind in _BY_TENSOR or call.words & MODERN_KEYWORDS else "as_tensor"
 
 
 def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
@@ -109,7 +116,7 @@ def _device(call: Construction, context: FileContext) -> str:
         return ""
     if call.type.device != "cpu":
         return '"cuda"' if call.type.device else "device"
-    return '"cpu"' if not call.never_ran and stays_on_the_cpu(context, call.type.plain)[0] else ""
+    return '"cpu"' if stays_on_the_cpu(context, call.type.plain)[0] else ""
 
 
 def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
@@ -133,7 +140,7 @@ def _alternative(call: Construction, device: str) -> str:
 def _assumed(call: Construction, function: str, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     given = call.given
-    yield kind_decided(given, function in _MAKING, call.never_ran)
+    yield kind_decided(given, function in _MAKING)
     for each in (call.node.func, *(one.value for one in call.positional if len(call.positional) == 1)):
         yield from kept_below(each, context)
     if _device(call, context) == "device":
@@ -142,25 +149,21 @@ def _assumed(call: Construction, function: str, context: FileContext) -> Iterato
         yield SIZE_IS_GIVEN.open(given.what)
     if given.kind is ArgumentKind.ARRAY and not given.proven:
         yield ARRAY_HAS_DIMENSIONS.open(given.what)
-    if not call.never_ran:
-        yield from _defaults_decided(call, function, context)
+    yield from _defaults_decided(call, function, context)
     if function in _MAKING:
         yield from size_not_traced(call.node, call.positional, context)
-    elif not call.type.plain and not call.never_ran:
+    elif not call.type.plain:
         yield data_not_traced(call.node, context)
     if call.code == KEYWORD or call.type.device != "cpu":
         yield error_not_expected(call.node, context)  # it raises where the modern one does not, or something else
 
 
-def kind_decided(given: Given, as_size: bool, never_ran: bool = False) -> Decision:
-    """Decide whether an argument is the size, or the data, that the new call takes it for.
-
-    :param never_ran: whether the old call always raised, so that what is claimed is what was meant
-    """
+def kind_decided(given: Given, as_size: bool) -> Decision:
+    """Decide whether an argument is the size, or the data, that the new call takes it for."""
     assumption = IS_SIZE if as_size else IS_DATA
     if given.may_be_either:
-        return assumption.open(given.what, is_likely=never_ran)
-    if given.proven or (never_ran and given.doubt):
+        return assumption.open(given.what)
+    if given.proven:
         return assumption.proven(of=given.what)
     if given.kind is ArgumentKind.ARRAY and not given.doubt:  # its kind is known, its dimensions are not
         return assumption.proven("it is an array", given.what)
