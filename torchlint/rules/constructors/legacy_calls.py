@@ -81,7 +81,7 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
     owner = _owner(kind, found, keywords)
     if owner != code:
         return None
-    zeroed = zeroing(node, context) if found.is_size and owner != KEYWORD else None
+    zeroed = zeroing(node, context) if found.kind is ArgumentKind.SIZE and owner != KEYWORD else None
     return Construction(node, at, kind, found, positional, keywords, code, zeroed)
 
 
@@ -110,7 +110,7 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
 
 _SAID = {
     ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `torch.empty(0)`",
-    ArgumentKind.SIZE: "takes {what} as a size and leaves its memory uninitialised: use `torch.empty`",
+    ArgumentKind.SIZE: "given a size leaves its memory uninitialised: use `torch.empty`",
     ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`",
     ArgumentKind.DATA: "casts {what} to {dtype}: use `torch.tensor` and say the dtype",
     ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype",
@@ -118,7 +118,6 @@ _SAID = {
     ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `torch.tensor`",
     ArgumentKind.UNKNOWN: "takes {what} for a size or for data: use `torch.empty` or `torch.as_tensor`",
 }
-_SIZES = "given a size leaves its memory uninitialised: use `torch.empty`"
 _ZEROED = "given a size is filled right behind: use `torch.zeros`"
 _SEEMS_A_SIZE = "seems to take {what} as a size: use `torch.empty`"
 _A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
@@ -129,9 +128,9 @@ def message(call: Construction) -> str:
     what, said = call.given.what, _SAID[call.given.kind]
     if call.zeroing is not None:
         said = _ZEROED
-    elif what in ("a size", "a tuple"):
-        said = _SIZES if what == "a size" else _A_TUPLE
-    elif call.given.kind is ArgumentKind.SIZE and not call.given.proven:
+    elif what == "a tuple":
+        said = _A_TUPLE
+    elif call.given.kind is ArgumentKind.SIZE and not call.given.proven and what != "a size":
         said = _SEEMS_A_SIZE
     dtype = "the default dtype" if call.type.plain else call.type.dtype or "the dtype of its name"
     return f"{call.type.shown} {said.format(what=what, dtype=dtype)}"

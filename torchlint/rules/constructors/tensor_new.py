@@ -112,7 +112,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if proven else Confidence.LIKELY
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
-    zeroed = zeroing(node, context) if found.is_size else None
+    zeroed = zeroing(node, context) if found.kind is ArgumentKind.SIZE else None
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
     said = _SAID[found.kind] if zeroed is None else "given a size is filled right behind: use `new_zeros`"
