@@ -90,7 +90,6 @@ RULE = Rule(
         "argument-is-data",
         "default-dtype-unchanged",
         "default-device-unchanged",
-        "error-not-expected",
         "author-meant-this",
     ),
     visit={cst.Call: drafts(FROM_DATA)},
