@@ -68,7 +68,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.api import DTYPE, TENSOR_TYPE, Device, Draft, FileContext, Kind, Rule, Triggers
 from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, type_of
 from torchlint.rules.obligations import (
     default_device_unchanged,
@@ -114,7 +114,7 @@ def _message(kind: TensorType) -> str:
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:
     name = kind.dtype
     if kind.plain:
-        name = "float32" if default_dtype_unchanged(context).is_proven else "get_default_dtype"
+        name = "get_default_dtype" if context.defaults_set & {DTYPE, TENSOR_TYPE} else "float32"
     if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
     spelled = spelled_like(wanted.value, name, context)
