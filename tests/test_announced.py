@@ -82,13 +82,6 @@ EXAMPLES = {
         "TNS302",
         (named.DEFAULT_DEVICE.open(doubt="`a.py` may set it"),),
     ),
-    "no size": Example(
-        "def f(*shape):\n    return torch.Tensor(*shape)\n",
-        ("argument-is-data",),
-        "torch.empty(*shape)",
-        ("torch.zeros(*shape)", "torch.empty(*shape[:1])", "torch.empty(shape[0])"),
-        "TNS302",
-    ),
     "a shape of nothing": Example(
         "def f(x: torch.Tensor):\n    return torch.Tensor(*x.shape[1:])\n",
         ("argument-is-data",),
@@ -97,10 +90,10 @@ EXAMPLES = {
         "TNS302",
     ),
     "values in place of a size": Example(
-        "def f(n_units):\n    return torch.Tensor(n_units)\n",
+        "def f(n_units):\n    return torch.Tensor(n_units).fill_(1)\n",
         ("argument-is-data",),
-        "torch.empty(n_units)",
-        ("torch.empty(n_units + 1)", "torch.tensor(n_units)"),
+        "torch.empty(n_units).fill_(1)",
+        ("torch.empty(n_units + 1).fill_(1)", "torch.tensor(n_units).fill_(1)"),
         "TNS302",
     ),
     "a number": Example(

@@ -12,7 +12,9 @@ from tests.conftest import Program
 from tests.test_cache import known
 from torchlint.texts import project_texts, source_files, word_index
 from torchlint.texts.default_setters import DTYPE
-from torchlint.texts.project_texts import IMPORTS, SUBCLASSES, SURELY, TAKES, TRACES, ask, look_again
+from torchlint.texts.name_takers import importers
+from torchlint.texts.project_texts import SUBCLASSES, SURELY, TAKES, TRACES, ask, look_again
+from torchlint.texts.word_index import WordIndex
 
 USES = "import torch\n\n\ndef make():\n    return torch.Tensor([1, 2])\n"
 SETS_MORE = "import torch\n\ntorch.set_default_tensor_type(kind)\ntorch.set_default_device(device)\n"
@@ -170,9 +172,10 @@ def test_what_surely_imports_a_name(project: Path, text: str, *, does: bool) -> 
 )
 def test_ways_to_import_a_module(project: Path, text: str, *, does: bool) -> None:
     (project / "other.py").write_text(text)
-    look_again()
-    answer = ask((IMPORTS, str(project), str(project / "uses.py")))
-    assert answer == ("`other.py` imports this module" if does else None)
+    words = WordIndex(str(project))
+    words.refresh()
+    found = importers(words, str(project / "uses.py"))
+    assert [each.shown for each in found] == (["other.py"] if does else [])
 
 
 def test_a_notebook_is_read_with_its_magics(project: Path) -> None:

@@ -13,11 +13,6 @@ CLASS = (
     "\n    def make(self):\n        return self.Kind([1, 2])\n"
 )
 SIZES = "import torch\n\nSIZES = [1, 2]\n\n\ndef make():\n    return torch.Tensor(SIZES)\n"
-CHOSEN = (
-    "import torch\n\nuse_cuda = torch.cuda.is_available()\n"
-    "Kind = torch.cuda.FloatTensor if use_cuda else torch.FloatTensor\n"
-    "\n\ndef make():\n    return Kind([1, 2])\n"
-)
 NET = (
     "import torch\nfrom torch import nn\n\n\nclass Holder:\n"
     "    def __init__(self):\n        self.net = nn.Linear(2, 2)\n"
@@ -48,7 +43,6 @@ USES = {
         SIZES,
         "import importlib\n\nlib = importlib.import_module('lib')\nprint(lib.make(), lib.SIZES)\n",
     ),
-    "a chosen type": (CHOSEN, "import lib\n\nprint(lib.make(), lib.use_cuda)\n"),
     "a layer of an object": (
         NET,
         "import torch\nimport lib\n\ntorch.manual_seed(0)\nprint(lib.Holder().copy().shape)\n",

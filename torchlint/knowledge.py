@@ -53,9 +53,6 @@ class Knowledge(Protocol):
     def names_of(self, node: ast.expr) -> frozenset[str]:
         """Return what a dotted name of a library or a built-in means by imports alone; nothing for others."""
 
-    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
-        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
-
     # ------------------------------------------------------------------ what becomes of a value
     def leaves_trace(self, node: ast.expr) -> FlowFact:
         """Return whether a detached view is written through, kept by others, or saved by a graph."""

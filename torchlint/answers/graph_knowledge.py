@@ -43,8 +43,6 @@ from torchlint.semantic.graph import (
 )
 from torchlint.semantic.lowering import lower
 from torchlint.semantic.program import FILE, MODULE, WORD, Program, Rests
-from torchlint.source.text import decode
-from torchlint.syntax.ast_index import index_of
 from torchlint.texts.checked_file import CheckedFile
 from torchlint.texts.project_texts import HOLDS, Question, holding
 from torchlint.values import abstract as a
@@ -110,7 +108,6 @@ class GraphKnowledge(CheckedFile):
         self._values: dict[tuple[Node, Path], Value] = {}
         self._elsewhere: dict[ast.AST, str] = {}
         """The paths of the other files in which nodes of reasons stand."""
-        self._others: dict[str, GraphKnowledge | None] = {}
 
     @cached_property
     def _graph(self) -> tuple[Oracles, ModuleGraph]:
@@ -140,7 +137,9 @@ class GraphKnowledge(CheckedFile):
     @cached_property
     def presuming(self) -> GraphKnowledge:
         """What is known if functions are called as most are."""
-        return self._beside(self.index, self._graph[1], self.path, is_presuming=True)
+        made = GraphKnowledge(self.index, self.settings, self.path, is_presuming=True)
+        vars(made)["_graph"] = self._graph  # the same oracles
+        return made
 
     # ------------------------------------------------------------------ what the answers rest on
     def _rests_on(self) -> Iterator[Rests]:
@@ -148,9 +147,6 @@ class GraphKnowledge(CheckedFile):
             yield from self._graph[0].program.rests_on(self._touched)
         if "presuming" in vars(self):
             yield from self.presuming._rests_on()  # noqa: SLF001  # of its own class
-        for each in self._others.values():
-            if each is not None:
-                yield from each._rests_on()  # noqa: SLF001  # of its own class
 
     @property
     def reads(self) -> dict[str, str | None]:
@@ -198,24 +194,6 @@ class GraphKnowledge(CheckedFile):
                 if other is not None and other not in waiting:
                     waiting.append(other)
         return super().works_with_torch
-
-    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
-        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
-        oracles, file = self._graph
-        scope = file.outline.scopes.get(node)
-        if scope is None:
-            return ()
-        family = oracles.family(file.class_graph(node, lower(file.function_of(scope.owner))))
-        is_plain = not any(each.keywords or each.decorators for each in family.lineage)
-        if set(family.libraries) != {"torch.nn.Module"} or family.is_open or not is_plain:
-            return ()
-        found = []
-        for cls in family.lineage:
-            home = self._of_module(cls.file)
-            if home is None or not isinstance(cls.at, ast.ClassDef):
-                return ()
-            found.append((home.index, cls.at))
-        return tuple(found)
 
     def why(self, reason: Reason | None) -> tuple[str, ...]:
         """Spell the steps of a reason, first cause first, each with its line and, from another file, its path."""
@@ -357,23 +335,6 @@ class GraphKnowledge(CheckedFile):
         is_here = function is not None and function.file is self._graph[1] and function.decorated is None
         found_here = function.tree if function is not None and is_here else None
         return found_here if isinstance(found_here, ast.FunctionDef) else None
-
-    def _of_module(self, file: ModuleGraph) -> GraphKnowledge | None:
-        """Return what is known of a file of the project; None where its bytes are no plain UTF-8."""
-        if file is self._graph[1]:
-            return self
-        if file.path not in self._others:
-            source = decode(self.path_from_here(file.path), file.bare)
-            is_plain = source.utf8 == file.bare
-            self._others[file.path] = self._beside(index_of(source, file.tree), file, file.path) if is_plain else None
-        return self._others[file.path]
-
-    def _beside(
-        self, index: AstIndex, file: ModuleGraph, path: str | None, *, is_presuming: bool = False
-    ) -> GraphKnowledge:
-        made = GraphKnowledge(index, self.settings, path, is_presuming=is_presuming)
-        vars(made)["_graph"] = self._graph[0], file  # the same oracles
-        return made
 
     # ------------------------------------------------------------------ reasons
     @_noted

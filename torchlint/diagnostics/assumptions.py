@@ -187,9 +187,6 @@ DEFAULT_DEVICE = Assumption(
 ON_CURRENT_GPU = Assumption(
     "default-device-unchanged", "`{}` is on no other GPU than the current one", "it is on the host"
 )
-NO_LEGACY_DEVICE = Assumption(
-    "default-device-unchanged", "no legacy constructor is meant to follow the default device", "there is none"
-)
 NOT_TRACED = Assumption(
     "not-traced", "the code is not traced or scripted", "no file of the project traces or scripts code"
 )
@@ -209,9 +206,6 @@ ERROR_NOT_EXPECTED = Assumption(
     "error-not-expected",
     "nobody relies on the error of the old code",
     "no handler and no test that expects errors is around",
-)
-WARNING_IS_WELCOME = Assumption(
-    "error-not-expected", "nobody minds that torch warns of unchecked indices", "torch gives none"
 )
 SAME_METHOD = Assumption(
     "author-meant-this",

@@ -215,10 +215,6 @@ class FileContext:
         """Return where a function or module binds or deletes its names, by name."""
         return self._index.told(bindings.bound, scope)
 
-    def local_names(self, function: Function) -> frozenset[str]:
-        """Return the names that are a function's own."""
-        return self._index.told(bindings.local, function)
-
     def attributes_by_word(self) -> dict[str, list[ast.Attribute]]:
         """Return the file's attributes by their words."""
         return self._index.told(bindings.spelled, self.tree)[0]
@@ -259,10 +255,6 @@ class FileContext:
         """Return what is known if functions are called as most are: a reason to be silent, never one for a fix."""
         found = self._expression(node)
         return self._analysis.presuming.value(found) if found is not None else UNKNOWN
-
-    def module_lineage(self, node: ast.ClassDef) -> tuple[tuple[AstIndex, ast.ClassDef], ...]:
-        """Return the texts of a class and of its bases in the project; none unless `nn.Module` is all else."""
-        return self._analysis.module_lineage(node)
 
     def names(self, node: Expression) -> frozenset[str]:
         """Return what an expression may be by name, imports and aliases followed: ``{"torch.FloatTensor"}``."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -134,38 +133,28 @@ def _expects(context: ast.expr) -> bool:
 
 
 # ---------------------------------------------------------------------- torch's defaults
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What a file does to torch's defaults, by its own words."""
-
-    dtype: bool
-    """It may change the default dtype: ``torch.Tensor`` follows it, ``torch.FloatTensor`` does not."""
-    device: bool
-    """It may change the default device: legacy constructors stay on the CPU, modern ones follow it."""
-    tensor_type: bool
-    """It may set a CUDA default tensor type: then ``torch.Tensor`` and the modern constructors follow it alike."""
+_HERE = "this file sets the default device"
 
 
-def defaults(context: FileContext) -> Defaults:
-    """Return what a file does to torch's defaults."""
-    found = context.defaults_set
-    return Defaults(
-        dtype=bool(found & {DTYPE, TENSOR_TYPE}),
-        device=DEVICE in found,
-        tensor_type=TENSOR_TYPE in found and b"cuda" in context.source.utf8,
-    )
+def device_setter(context: FileContext) -> str | None:
+    """Say who sets a default device: legacy constructors stay on the CPU, modern ones follow it."""
+    return _HERE if DEVICE in context.defaults_set else context.other_texts.sets(DEVICE)
+
+
+def type_setter(context: FileContext) -> str | None:
+    """Say who sets a CUDA default tensor type: ``torch.Tensor`` and the modern constructors follow it alike."""
+    is_here = TENSOR_TYPE in context.defaults_set and b"cuda" in context.source.utf8
+    return _HERE if is_here else context.other_texts.sets(TENSOR_TYPE)
 
 
 def default_device_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default device, or a default tensor type that has one."""
-    known = defaults(context)
-    here = _HERE if known.device or known.tensor_type else None
-    return DEFAULT_DEVICE.decided(here or context.other_texts.sets(DEVICE, TENSOR_TYPE))
+    return DEFAULT_DEVICE.decided(device_setter(context) or type_setter(context))
 
 
 def default_dtype_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default dtype."""
-    here = "this file sets the default dtype" if defaults(context).dtype else None
+    here = "this file sets the default dtype" if context.defaults_set & {DTYPE, TENSOR_TYPE} else None
     return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
 
 
@@ -178,9 +167,7 @@ def stays_on_the_cpu(context: FileContext, plain: bool) -> tuple[bool, Decision]
     Legacy constructors ignore a default device, which the modern ones follow. A default tensor type moves both, but
     of the legacy ones ``torch.Tensor`` alone: ``plain`` says whether it is that.
     """
-    known, others = defaults(context), context.other_texts
-    device = _HERE if known.device else others.sets(DEVICE)
-    kind = _HERE if known.tensor_type else others.sets(TENSOR_TYPE)
+    device, kind = device_setter(context), type_setter(context)
     if plain and kind:
         followed = DEFAULT_DEVICE.proven("both calls follow the default tensor type")
         return False, DEFAULT_DEVICE.open(doubt=kind) if device else followed

@@ -26,11 +26,6 @@ def is_test(path: str) -> bool:
     return bool(_TEST.fullmatch(os.path.basename(path)))
 
 
-def is_of_tests(path: str) -> bool:
-    """Whether a file is one that pytest collects, or lies in a folder of tests."""
-    return is_test(path) or "tests" in path.split(os.sep)
-
-
 @dataclass(frozen=True)
 class Location:
     """Where a file lies in its project: ``path`` is absolute; the file itself need not exist."""

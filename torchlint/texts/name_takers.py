@@ -27,11 +27,6 @@ def importers(words: WordIndex, own: str) -> list[ProjectFile]:
     return [each for each in words.holding(*module) if each.path != own and wanted <= each.told(_import_words)]
 
 
-def importer(words: WordIndex, own: str) -> str | None:
-    """Return the clause about the first other file that imports a module."""
-    return _said([each.shown for each in importers(words, own)[:1]], "import", "this module")
-
-
 def sure_takers(words: WordIndex, own: str, name: str) -> str | None:
     """Return the clause about all files that import a name from a module, and fail without it."""
     taken = module_word(own), name

@@ -13,9 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from torchlint.texts.default_setters import DEVICE, DTYPE, TENSOR_TYPE, setter
-from torchlint.texts.initialised_parameters import LISTING, written_in
-from torchlint.texts.module_files import is_of_tests
-from torchlint.texts.name_takers import importer, sure_takers, takers
+from torchlint.texts.name_takers import sure_takers, takers
 from torchlint.texts.source_files import modules, read_whole
 from torchlint.texts.tensor_classes import tensor_classes
 from torchlint.texts.tracers import tracer
@@ -24,10 +22,10 @@ from torchlint.texts.word_index import WordIndex
 Question = tuple[str, ...]
 """What is asked, the root of the project, the path of the file that asks, and what else the question needs."""
 
-TRACES, TAKES, IMPORTS, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "import", "subclasses", "word", "surely"
+TRACES, TAKES, SUBCLASSES, SPELLS, SURELY = "tracing", "name", "subclasses", "word", "surely"
 BELOW = "./"
 """How a path below the root begins in an answer."""
-INITIALISES, TESTS, DEFINES, HOLDS = "parameter", "tests", "method", "holding"
+DEFINES, HOLDS = "method", "holding"
 
 
 def ask(question: Question) -> str | None:
@@ -57,15 +55,6 @@ def holding(root: str, paths: Iterable[str]) -> str:
     return "\n".join(os.path.relpath(path, root).replace(os.sep, "/") for path in paths)
 
 
-def _initialiser(words: WordIndex, own: str, word: str, kind: str, *lineage: str) -> str | None:
-    """Return who may write to a parameter of a name in a class of a line: among tests, or among all other files."""
-    for each in words.holding_any((word, *LISTING)):
-        is_other = each.path != own and (kind == TESTS) is is_of_tests(each.shown)
-        if is_other and each.told(written_in).may_hold(word, lineage):
-            return f"`{each.shown}` may initialise `{word}`"
-    return None
-
-
 def _definer(words: WordIndex, own: str, method: str) -> str | None:
     """Return who defines a method of a name, so that another object than a tensor may have it."""
     spelled = f"def {method}(".encode()
@@ -92,9 +81,7 @@ _FLAGS: dict[str, Callable[..., str | None]] = {
     TRACES: tracer,
     TAKES: takers,
     SURELY: sure_takers,
-    IMPORTS: importer,
     SUBCLASSES: tensor_classes,
     SPELLS: _spelling,
-    INITIALISES: _initialiser,
     DEFINES: _definer,
 }

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-from collections.abc import Collection
 
 from torchlint.syntax.ast_index import AstIndex
-from torchlint.texts.initialised_parameters import Written, written_parameters
 from torchlint.texts.name_takers import import_words
 from torchlint.texts.project_texts import (
     BELOW,
     DEFINES,
-    IMPORTS,
-    INITIALISES,
     SPELLS,
     SUBCLASSES,
     SURELY,
     TAKES,
-    TESTS,
     TRACES,
     Question,
     ask,
@@ -74,24 +68,6 @@ class ProjectView:
         """Return who imports a name from this module, so that it fails where the name is gone."""
         return self._ask(SURELY, name)
 
-    def initialises(self, word: str, lineage: Collection[str]) -> str | None:
-        """Return who may write to a parameter in an attribute of a name, this file included and tests left out.
-
-        ``lineage``: the names of the class that keeps it and of its bases.
-        """
-        if self._index.told(_written, self._index.tree).may_hold(word, lineage):
-            return f"this file may initialise `{word}`"
-        return self._ask(INITIALISES, word, "", *sorted(lineage))
-
-    def tests_initialise(self, word: str) -> str | None:
-        """Return which test may write to a parameter in an attribute of a name."""
-        return self._ask(INITIALISES, word, TESTS)
-
-    @property
-    def importer(self) -> str | None:
-        """Who imports this module elsewhere in the project."""
-        return self._ask(IMPORTS)
-
     def spelling(self, word: str, pattern: str = "") -> list[str] | None:
         """Return the paths of the project's files that hold a word, and in whose text a pattern is found.
 
@@ -111,7 +87,3 @@ class ProjectView:
         if question not in self.asked:
             self.asked[question] = ask(question)
         return self.asked[question]
-
-
-def _written(index: AstIndex, _: ast.Module) -> Written:
-    return written_parameters(index)

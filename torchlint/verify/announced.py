@@ -115,9 +115,6 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
     named.DEFAULT_DEVICE: Announcement(
         "the tensor is made on the default device where another one is set", _OF_OTHER_DEVICE, default="device"
     ),
-    named.NO_LEGACY_DEVICE: Announcement(
-        "legacy constructors stay on the CPU", (Sign("default device"), Sign(".*: device"))
-    ),
     named.IS_TENSOR: Announcement("what is no tensor of torch is refused", _NO_SUCH_METHOD, kinds="(?!tensor).*"),
     named.NO_OWN_METHOD: Announcement(
         "an object with a method of its own is refused", _NO_SUCH_METHOD, kinds="(?!tensor).*"
@@ -146,7 +143,6 @@ ANNOUNCED: Mapping[Assumption, Announcement] = {
         ),
         traits=_WITH_DIMENSIONS,
     ),
-    named.WARNING_IS_WELCOME: Announcement("torch warns otherwise", (Sign("warnings"),)),
 }
 """By assumption. Those that are missing announce nothing that runs of a fragment can show, as who imports a name."""
 

@@ -21,41 +21,30 @@ _FLOATS = frozenset({"numpy.float16", "numpy.float32", "numpy.float64", "builtin
 _REDUCTIONS = frozenset("sum prod max min mean argmax argmin count_nonzero std var".split())
 
 
-def has_dimensions(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether a call, or those of a name, make an array that has a dimension; False where they do not tell."""
+def is_no_size(node: ast.AST | None, context: FileContext) -> bool:
+    """Whether the call that makes an array gives it a dimension, or floats; False where it does not tell."""
     if isinstance(node, ast.Name):
-        made = context.definition(node)
-        return isinstance(made, ast.Call) and has_dimensions(made, context)
+        node = context.definition(node)
     if not isinstance(node, ast.Call) or any(each.arg in ("out", None) for each in node.keywords):
         return False
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
-        return has_dimensions(node.func.value, context)
     names, first = context.names(node.func), node.args[0] if node.args else None
-    if not names:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
+        wanted = context.names(first)
+        return (bool(wanted) and wanted <= _FLOATS) or is_no_size(node.func.value, context)
+    if not names or first is None:
         return False
     if names <= DIMENSIONAL:
         return not any((each.arg or "").startswith("return_") for each in node.keywords)
-    if names <= _SHAPED | _CONVERTING and first is not None:
+    if names <= _SHAPED | _CONVERTING:
         known = context.value(first)
         kind = Kind.INTEGER if names <= _SHAPED else Kind.SEQUENCE
         return _is_spelled(first) or (known.must(kind) and not known.claimed)
-    sizes = [each.value for each in node.keywords if each.arg == "size"]
-    if sizes and all(each.startswith("numpy.random.") for each in names):
-        return _is_spelled(sizes[0]) or context.value(sizes[0]).must(Kind.INTEGER)
-    return names <= _DRAWN and bool(node.args)
+    return names <= _DRAWN
 
 
 def _is_spelled(node: ast.expr) -> bool:
     """Whether a list or a tuple is written out, with something in it."""
     return isinstance(node, ast.ListComp) or (isinstance(node, ast.List | ast.Tuple) and bool(node.elts))
-
-
-def holds_floats(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether an array is cast to floats right there: these are no size, whatever its dimensions."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="astype"), args=[wanted]):
-            return bool(names := context.names(wanted)) and names <= _FLOATS
-    return False
 
 
 def may_be_one_number(node: ast.AST | None) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import libcst as cst
 
 from torchlint.rules.api import FileContext, Kind, Value, one_line
-from torchlint.rules.constructors.array_dimensions import has_dimensions, holds_floats, may_be_one_number
+from torchlint.rules.constructors.array_dimensions import is_no_size, may_be_one_number
+from torchlint.rules.repairs import method_call
 from torchlint.rules.wording import brief
 
 
@@ -38,14 +38,10 @@ class Given:
     proven: bool
     what: str
     """The argument for a message: ``a list``, ```sizes```."""
-    floats: bool = False
-    """A literal of numbers with a float among them: ``torch.tensor`` infers the default dtype for it by itself."""
     may_be_empty: bool = False
     """Only ``*sizes``: without elements the legacy call gives an empty tensor where ``torch.empty()`` raises."""
     doubt: str = ""
     """Why it is not proven, as a clause, where there is more to say than that."""
-    by_name: bool = False
-    """Nothing but its name speaks for a size: a list called ``length`` would become uninitialised memory."""
 
     @property
     def is_size(self) -> bool:
@@ -55,22 +51,15 @@ class Given:
     @property
     def may_be_either(self) -> bool:
         """Whether only the author can tell if a size or data is meant."""
-        return self.kind in (ArgumentKind.SHAPE, ArgumentKind.UNKNOWN) or self.by_name
+        return self.kind in (ArgumentKind.SHAPE, ArgumentKind.UNKNOWN)
 
 
 _SIZES = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
 """Where the call ran, the value was none of these: ``size: int | None`` was an integer, and no truth value."""
 _STORAGE = re.compile(r"[sS]torage\d*\b")
-_SIZE_WORDS = re.compile(
-    r"n|n(?:b|um|dim)?_\w+|(?:\w*_)?(?:width|height|heads|features|channels|classes|units)|"
-    r"(?:\w*_|[nxyzh]|seq|word|batch|vocab|hidden|input|output|state|action|latent|embed(?:ding)?|kernel)?"
-    r"(?:dim|size|len|length|numel)",
-    re.IGNORECASE,
-)
-"""Names of one number. Plurals such as ``lengths`` and ``sizes`` are as often data, and are not here."""
-_SEVERAL_SIZES = re.compile(r"(?:\w*_)?(?:sizes?|shapes?|dims?)", re.IGNORECASE)
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_ONE_SIZE = re.compile(r"(?:\b|_)(?:size|dim|len|length)$")
+_LENGTH = cst.Name("len")
 _FILLS = frozenset(
     "normal_ uniform_ fill_ zero_ random_ bernoulli_ exponential_ copy_ geometric_ cauchy_ log_normal_ eye_".split()
 )
@@ -97,7 +86,7 @@ def given(node: cst.Call, positional: Sequence[cst.Arg], context: FileContext) -
 def _spread(node: cst.BaseExpression, context: FileContext) -> Given:
     """Read ``*sizes``, which may hold none."""
     value, shown = context.value(node), f"`*{brief(node, context)}`"
-    if value.must(_SIZES) or _measures(node) or _is_called(node, _SEVERAL_SIZES):
+    if value.must(_SIZES) or measures(node):
         is_proven = value.must(_SIZES) and (not value.claimed or _asks_a_tensor(node, context))
         return Given(ArgumentKind.SIZE, is_proven, shown, may_be_empty=True)
     return Given(ArgumentKind.UNKNOWN, False, shown)
@@ -111,15 +100,9 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
             return _literal(argument, context)
         case cst.Integer():
             return Given(ArgumentKind.SIZE, True, "a size")
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="tolist")), args=[]):
-            return Given(ArgumentKind.DATA, value.must(Kind.SEQUENCE) and not value.claimed, "a list")
-        case cst.Call(func=function) if context.names(function) == {"torch.Size"}:
-            return Given(ArgumentKind.SIZE, True, shown)
-        case cst.Float() | cst.UnaryOperation(expression=cst.Float()):
-            return Given(ArgumentKind.INVALID, True, shown, floats=True)
-        case cst.Name(value="True" | "False" | "None") | cst.Imaginary() | cst.BaseString():
+        case cst.Float() | cst.UnaryOperation(expression=cst.Float()) | cst.Imaginary() | cst.BaseString():
             return Given(ArgumentKind.INVALID, True, shown)
-        case cst.GeneratorExp() | cst.BaseSet() | cst.BaseDict():
+        case cst.Name(value="True" | "False" | "None") | cst.GeneratorExp() | cst.BaseSet() | cst.BaseDict():
             return Given(ArgumentKind.INVALID, True, shown)
     if value.may(Kind.OTHER) and (_is_storage(value) or _STORAGE.search(code)):
         return Given(ArgumentKind.STORAGE, True, "a storage")
@@ -129,7 +112,20 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
         return Given(ArgumentKind.SIZE, not doubt, shown, doubt=doubt)
     if value.must(Kind.TENSOR):
         return Given(ArgumentKind.TENSOR, True, f"{shown}, a tensor,")
-    return _values(argument, value, shown, context) or _by_name(node, argument, shown, context)
+    if value.claimed and _ONE_SIZE.search(code):  # `hidden_size: tuple[int]` is most often an integer
+        return Given(ArgumentKind.UNKNOWN, False, shown)
+    if value.must(Kind.SEQUENCE):  # what others hand over may be an array in spite of all: so it is taken for one
+        is_made_here = not value.claimed and isinstance(argument, cst.Name | cst.Call | cst.BinaryOperation)
+        kind = ArgumentKind.DATA if is_made_here else ArgumentKind.ARRAY
+        return Given(kind, not value.claimed, f"{shown}, a sequence,", doubt=value.claimed)
+    if value.may(Kind.ARRAY) and value.must(Kind.ARRAY | Kind.INTEGER | Kind.SEQUENCE):
+        found = context.python(argument)
+        if not value.may(Kind.INTEGER) or not may_be_one_number(found):
+            what = shown if value.may(Kind.SEQUENCE) else f"{shown}, an array,"
+            return Given(ArgumentKind.ARRAY, is_no_size(found, context), what)
+    if value.may(Kind.INTEGER | Kind.OTHER) and (is_overwritten(node, context) or measures(argument)):
+        return Given(ArgumentKind.SIZE, False, shown)
+    return Given(ArgumentKind.UNKNOWN, False, shown)
 
 
 def _is_storage(value: Value) -> bool:
@@ -143,8 +139,7 @@ def _literal(node: cst.List | cst.Tuple | cst.ListComp, context: FileContext) ->
     what = "a tuple" if isinstance(node, cst.Tuple) else "a list"
     if not isinstance(node, cst.ListComp) and _is_of_sizes(node, context):
         return Given(ArgumentKind.SHAPE, True, f"`{one_line(context.code_with_parentheses(node), 40)}`")
-    kinds = set(map(type, _numbers(node)))
-    return Given(ArgumentKind.DATA, True, what, floats=cst.Float in kinds and kinds <= {cst.Float, cst.Integer})
+    return Given(ArgumentKind.DATA, True, what)
 
 
 def _is_of_sizes(node: cst.List | cst.Tuple, context: FileContext) -> bool:
@@ -153,29 +148,19 @@ def _is_of_sizes(node: cst.List | cst.Tuple, context: FileContext) -> bool:
     sizes = [each for each in members if not isinstance(each, cst.Integer)]
     if len(members) < 2 or not sizes or (len(sizes) == len(members) and isinstance(node, cst.List)):
         return False
-    return all(context.value(each).must(Kind.INTEGER) for each in members) and any(map(_measures, sizes))
+    return all(context.value(each).must(Kind.INTEGER) for each in members) and any(
+        measures(each) or (isinstance(each, cst.Call) and each.func.deep_equals(_LENGTH)) for each in sizes
+    )
 
 
-def _measures(node: cst.BaseExpression) -> bool:
-    """Whether an expression asks for one size: ``x.shape[0]``, ``x.size(1)``, ``len(x)``."""
+def measures(node: cst.BaseExpression) -> bool:
+    """Whether an expression asks something for its size: ``x.shape[0]``, ``x.size(1)``, ``x.size()``."""
     match node:
         case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape"))):
             return True
-        case cst.Call(func=cst.Name(value="len") | cst.Attribute(attr=cst.Name(value="size"))):
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))):
             return True
     return False
-
-
-def _numbers(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-    """Yield what a literal is made of, signs and brackets left out."""
-    match node:
-        case cst.List(elements=elements) | cst.Tuple(elements=elements):
-            for each in elements:
-                yield from _numbers(each.value if isinstance(each, cst.Element) else cst.Ellipsis())
-        case cst.UnaryOperation(operator=cst.Minus() | cst.Plus(), expression=inner):
-            yield from _numbers(inner)
-        case _:
-            yield node
 
 
 def _asks_a_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
@@ -186,35 +171,6 @@ def _asks_a_tensor(node: cst.BaseExpression, context: FileContext) -> bool:
     return False
 
 
-def _values(node: cst.BaseExpression, value: Value, shown: str, context: FileContext) -> Given | None:
-    """Read sequences and arrays; ``hidden_size: tuple[int]`` is more often an integer with a wrong annotation.
-
-    What callers hand over may be an array in spite of its annotation: ``as_tensor`` does the same for both.
-    """
-    found = context.python(node)
-    if value.must(Kind.SEQUENCE):
-        is_local = isinstance(found, ast.Name) and not any(isinstance(e, ast.arg) for e in context.reaching(found))
-        is_made_here = is_local or isinstance(node, cst.BinaryOperation | cst.Call)
-        if value.claimed and _is_called(node, _SIZE_WORDS):
-            return Given(ArgumentKind.UNKNOWN, False, shown)
-        kind = ArgumentKind.DATA if is_made_here and not value.claimed else ArgumentKind.ARRAY
-        return Given(kind, not value.claimed, f"{shown}, a sequence,", doubt=value.claimed)
-    is_array = value.must(Kind.ARRAY | Kind.INTEGER | Kind.SEQUENCE) and value.may(Kind.ARRAY)
-    if is_array and not (value.may(Kind.INTEGER) and may_be_one_number(found)):
-        what = shown if value.may(Kind.SEQUENCE) else f"{shown}, an array,"
-        return Given(ArgumentKind.ARRAY, has_dimensions(found, context) or holds_floats(found, context), what)
-    return None
-
-
-def _by_name(node: cst.Call, argument: cst.BaseExpression, shown: str, context: FileContext) -> Given:
-    """Read names, and what is done with the result."""
-    is_filled = is_overwritten(node, context)
-    if context.value(argument).may(Kind.INTEGER | Kind.OTHER) and (is_filled or _reads_as_size(argument)):
-        is_fresh = is_filled or _is_in_parameter(node, context)
-        return Given(ArgumentKind.SIZE, False, shown, by_name=_is_called(argument, _SIZE_WORDS) and not is_fresh)
-    return Given(ArgumentKind.UNKNOWN, False, shown)
-
-
 def is_overwritten(node: cst.Call, context: FileContext) -> bool:
     """Whether all elements of a new tensor are written right behind the call: ``torch.Tensor(x).normal_()``."""
     above = context.parent(node)
@@ -223,27 +179,10 @@ def is_overwritten(node: cst.Call, context: FileContext) -> bool:
     )
 
 
-def _is_in_parameter(node: cst.Call, context: FileContext) -> bool:
-    """``nn.Parameter(torch.Tensor(size))``: values are given to a parameter by other ways."""
-    above = context.parent(node)
-    made = context.parent(above) if isinstance(above, cst.Arg) else None
-    return isinstance(made, cst.Call) and bool(context.names(made.func) & _PARAMETERS)
-
-
-def _reads_as_size(node: cst.BaseExpression) -> bool:
-    """Whether an expression is one number by its words: a size, sums and products of sizes."""
-    match node:
-        case cst.BinaryOperation(left=left, operator=operator, right=right) if not isinstance(operator, cst.Divide):
-            sides = [each for each in (left, right) if not isinstance(each, cst.Integer)]
-            return bool(sides) and all(map(_reads_as_size, sides))
-    return _measures(node) or _is_called(node, _SIZE_WORDS)
-
-
-def _is_called(node: cst.BaseExpression, words: re.Pattern[str]) -> bool:
-    """Whether a name or an attribute is one of these words; ``image.size`` may be a tuple."""
-    match node:
-        case cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value="size")) if owner != "self":
-            return words is _SEVERAL_SIZES
-        case cst.Name(value=word) | cst.Attribute(attr=cst.Name(value=word)):
-            return bool(words.fullmatch(word))
-    return False
+def zeroing(node: cst.Call, context: FileContext) -> cst.Call | None:
+    """Return the ``.zero_()`` right behind a call that makes new memory; None where there is none."""
+    called = method_call(node, context)
+    if called is None or called[1] != "zero_" or called[0].args:
+        return None
+    is_plain = "#" not in context.source.slice(context.outer_span(node)[1], context.span(called[0])[1])
+    return called[0] if is_plain else None

@@ -8,8 +8,7 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Confidence, Severity
 from torchlint.rules.api import FileContext, Triggers
-from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given
-from torchlint.rules.constructors.filled_at_once import Filling, filling
+from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given, zeroing
 from torchlint.rules.constructors.legacy_types import TensorType, name_node, type_of
 from torchlint.rules.wording import brief, value_step
 
@@ -48,13 +47,13 @@ class Construction:
     """What it is given, also by the keywords ``data=`` and ``size=``."""
     keywords: tuple[tuple[str, cst.Arg], ...]
     code: str
-    filling: Filling | None = None
+    zeroing: cst.Call | None = None
     """What fills at once the memory that a size asks for."""
 
     @property
     def confidence(self) -> Confidence:
         """How sure the reading of the arguments is."""
-        if self.given.kind is ArgumentKind.UNKNOWN or self.given.by_name:
+        if self.given.kind is ArgumentKind.UNKNOWN:
             return Confidence.POSSIBLE
         return Confidence.CERTAIN if self.given.proven else Confidence.LIKELY
 
@@ -62,11 +61,6 @@ class Construction:
     def severity(self) -> Severity:
         """What the call does: some arguments are refused always."""
         return Severity.ERROR if self.given.kind is ArgumentKind.INVALID else Severity.LEGACY
-
-    @property
-    def never_ran(self) -> bool:
-        """Whether a call has a keyword that every legacy constructor refuses."""
-        return bool(self.words & MODERN_KEYWORDS)
 
     @property
     def words(self) -> frozenset[str]:
@@ -87,8 +81,8 @@ def construction(node: cst.Call, context: FileContext, code: str) -> Constructio
     owner = _owner(kind, found, keywords)
     if owner != code:
         return None
-    filled = filling(node, context) if found.is_size and owner != KEYWORD else None
-    return Construction(node, at, kind, found, positional, keywords, code, filled)
+    zeroed = zeroing(node, context) if found.kind is ArgumentKind.SIZE and owner != KEYWORD else None
+    return Construction(node, at, kind, found, positional, keywords, code, zeroed)
 
 
 def _owner(kind: TensorType, found: Given, keywords: tuple[tuple[str, cst.Arg], ...]) -> str | None:
@@ -109,62 +103,56 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
     match device:
         case cst.Name(value="None"):
             return False
-        case cst.SimpleString() | cst.Call(args=[cst.Arg(value=cst.SimpleString())]):
-            word = device if isinstance(device, cst.SimpleString) else device.args[0].value
-            text = str(cst.ensure_type(word, cst.SimpleString).evaluated_value)
-            return kind.device is not None and not text.startswith(kind.device)
+        case (cst.SimpleString() as word) | cst.Call(args=[cst.Arg(value=cst.SimpleString() as word)]):
+            return kind.device is not None and not str(word.evaluated_value).startswith(kind.device)
     return kind.device != "cuda"
 
 
 _SAID = {
     ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `torch.empty(0)`",
-    ArgumentKind.SIZE: "{takes} as a size and {leaves} its memory {left}: use `torch.{function}`",
+    ArgumentKind.SIZE: "given a size leaves its memory uninitialised: use `torch.empty`",
     ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`",
-    ArgumentKind.DATA: "makes {dtype} of {what} whatever it holds: use `torch.tensor` and say the dtype",
+    ArgumentKind.DATA: "casts {what} to {dtype}: use `torch.tensor` and say the dtype",
     ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype",
     ArgumentKind.TENSOR: "makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`",
     ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `torch.tensor`",
-    ArgumentKind.UNKNOWN: "takes {what} as a size if it is an integer and as data if it is a sequence: "
-    "use `torch.empty` or `torch.as_tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} for a size or for data: use `torch.empty` or `torch.as_tensor`",
 }
-_SIZES = "given a size leaves its memory {left}: use `torch.{function}`"
+_ZEROED = "given a size is filled right behind: use `torch.zeros`"
+_SEEMS_A_SIZE = "seems to take {what} as a size: use `torch.empty`"
 _A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
 
 
 def message(call: Construction) -> str:
     """Say in one line what a legacy constructor does with its arguments, and the remedy."""
-    what, is_sure = call.given.what, call.given.proven
-    said = _SAID[call.given.kind]
-    if what in ("a size", "a tuple"):
-        said = _SIZES if what == "a size" else _A_TUPLE
-    words = {
-        "what": what,
-        "takes": f"takes {what}" if is_sure else f"may take {what}",
-        "leaves": "leaves" if is_sure else "leave",
-        "left": "uninitialised" if call.filling is None else "to be filled",
-        "function": "empty" if call.filling is None else call.filling.word,
-        "dtype": "the default float dtype" if call.type.plain else call.type.dtype or "the dtype of its name",
-    }
-    return f"{call.type.shown} {said.format_map(words)}"
+    what, said = call.given.what, _SAID[call.given.kind]
+    if call.zeroing is not None:
+        said = _ZEROED
+    elif what == "a tuple":
+        said = _A_TUPLE
+    elif call.given.kind is ArgumentKind.SIZE and not call.given.proven and what != "a size":
+        said = _SEEMS_A_SIZE
+    dtype = "the default dtype" if call.type.plain else call.type.dtype or "the dtype of its name"
+    return f"{call.type.shown} {said.format(what=what, dtype=dtype)}"
 
 
 def reasons(call: Construction, context: FileContext) -> tuple[str, ...]:
     """Return the steps behind a finding."""
-    found, steps = call.given, []
+    found = call.given
     if found.doubt:
         code, _, kind = found.what.rstrip(",").partition(", ")
-        steps.append(f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}")
+        step = f"that {code} is {kind or found.kind.value} rests on a claim: {found.doubt}"
     elif found.kind is ArgumentKind.SIZE and not found.proven:
-        steps.append(f"the name or the use of {found.what} suggests a size; nothing proves it")
-    if found.kind is ArgumentKind.UNKNOWN:
-        steps.append(f"nothing in the code tells what {found.what} is")
+        step = f"the use of {found.what} suggests a size; nothing proves it"
+    elif found.kind is ArgumentKind.UNKNOWN:
+        step = f"nothing in the code tells what {found.what} is"
+    elif len(call.positional) != 1:
+        step = "it is given more than one size" if call.positional else "it is called without a size or data"
+    elif found.what.startswith("`"):
+        step = value_step(call.positional[0].value, found.kind.value, context)
+    else:
+        argument = call.positional[0].value
+        step = f"it is given {found.what}: `{brief(argument, context)}`, line {context.row(argument)}"
     if call.type.device is None:
-        steps.append(f"the name stands for {call.type.shown}, so the device depends on the run")
-    if steps or not call.positional:
-        return tuple(steps) or ("it is called without a size or data",)
-    if len(call.positional) > 1:
-        return ("it is given more than one size",)
-    argument = call.positional[0].value
-    if found.what.startswith("`"):
-        return (value_step(argument, found.kind.value, context),)
-    return (f"it is given {found.what}: `{brief(argument, context)}`, line {context.row(argument)}",)
+        return step, f"the name stands for {call.type.shown}, so the device depends on the run"
+    return (step,)

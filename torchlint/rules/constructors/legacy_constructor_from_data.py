@@ -37,12 +37,9 @@ import numpy as np
 import torch
 
 counts = torch.tensor([1, 2, 3], dtype=torch.float32)
-ratios = torch.tensor([0.5, 1.5])
+ratios = torch.tensor([0.5, 1.5], dtype=torch.float32)
 pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
 ```
-
-A literal of numbers with a float among them needs no dtype: `torch.tensor` takes the default dtype for it, as the
-legacy call did.
 
 ## Severity
 
@@ -93,7 +90,6 @@ RULE = Rule(
         "argument-is-data",
         "default-dtype-unchanged",
         "default-device-unchanged",
-        "error-not-expected",
         "author-meant-this",
     ),
     visit={cst.Call: drafts(FROM_DATA)},

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Flags calls of `torch.Tensor` with integers, `*sizes`, `x.size()`, a tensor's shape, or nothing. Where only names speak
-for a size (`torch.Tensor(hidden_size)`, `torch.Tensor(n).normal_()`) the finding is `likely`.
+Flags calls of `torch.Tensor` with integers, `*sizes`, `x.size()`, a tensor's shape, or nothing. Where only the use
+speaks for a size (`torch.Tensor(n).normal_()`) the finding is `likely`.
 
 ## Why is this bad?
 
@@ -46,13 +46,13 @@ x = torch.Tensor(2, 3)  # legacy
 ## Fix safety
 
 Safe where the arguments are proven to be a size: `torch.empty` makes the same uninitialised tensor and follows the
-default dtype as `torch.Tensor` does; with `.zero_()`, `.fill_(0)` or `.fill_(1)` right behind it, `torch.zeros` and
-`torch.ones` make the same values at once. Where a file of the project may set a default device, `device="cpu"` is
-added, because legacy constructors stay on the CPU. A default tensor type moves both calls alike; unsafe where a file
-may set one and another may set a default device. The fix's title names the file.
+default dtype as `torch.Tensor` does; with `.zero_()` right behind it, `torch.zeros` makes the same values at once.
+Where a file of the project may set a default device, `device="cpu"` is added, because legacy constructors stay on the
+CPU. A default tensor type moves both calls alike; unsafe where a file may set one and another may set a default device.
+The fix's title names the file.
 
-Unsafe where names or an annotation alone speak for a size (a list may be given for `n: int`), where only an annotation
-says that the `x` of `x.shape` is a tensor (an array's shape is a tuple, and a tuple was data), and for
+Unsafe where an annotation or the use alone speaks for a size (a list may be given for `n: int`), where only an
+annotation says that the `x` of `x.shape` is a tensor (an array's shape is a tuple, and a tuple was data), and for
 `torch.Tensor(*sizes)`: without elements it gives an empty tensor, and `torch.empty()` raises `TypeError` (measured on
 torch 2.13). Unsafe, too, in functions of a project that records traces, unless the sizes are constants: a trace keeps
 the size that `torch.Tensor` was given, and follows that of `torch.empty`.

@@ -43,7 +43,7 @@ x = torch.Tensor([1, 2], dtype=torch.float64)  # error
 ## Fix safety
 
 Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one
-gives the same tensor where the old one ran. Unsafe where the argument may be a size or data, and where the error
+gives the same tensor where the old one ran. Only shown where the argument may be a size or data. Unsafe where the error
 may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, or in a function that this
 file calls there.
 
@@ -89,7 +89,8 @@ def _judged(call: Construction) -> tuple[str, Confidence]:
     device = next(each.value for word, each in call.keywords if word == "device")
     if isinstance(device, cst.SimpleString):
         return f"{call.type.shown} always raises for `device={device.value}`: {remedy}", Confidence.CERTAIN
-    return f"{call.type.shown} may raise for this `device=`: {remedy}", Confidence.LIKELY
+    own = "CUDA" if call.type.device == "cuda" else "the CPU"
+    return f"{call.type.shown} raises for every `device=` but {own}: {remedy}", Confidence.LIKELY
 
 
 RULE = Rule(

@@ -68,12 +68,11 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import DEVICE_IS_KNOWN, IS_TENSOR, ON_CURRENT_GPU, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
-from torchlint.rules.api import Device, Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, tensor_type, type_of
+from torchlint.rules.api import DTYPE, TENSOR_TYPE, Device, Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.constructors.legacy_types import TensorType, kept_below, spelled_like, type_of
 from torchlint.rules.obligations import (
     default_device_unchanged,
     default_dtype_unchanged,
-    defaults,
     error_not_expected,
     is_tensor,
 )
@@ -85,9 +84,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a conversion to a legacy tensor type."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "type" or not node.args:
         return
-    wanted = _wanted(node)
-    kind = _type(wanted.value, context) if wanted is not None else None
-    if wanted is None or kind is None:
+    wanted = node.args[0]
+    kind = type_of(wanted.value, context) if wanted.keyword is None and not wanted.star else None
+    if kind is None:
         return
     receiver = node.func.value
     value = context.value(receiver)
@@ -106,23 +105,6 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     )
 
 
-def _wanted(node: cst.Call) -> cst.Arg | None:
-    """Return the argument that names the type."""
-    first = node.args[0]
-    if first.keyword is None or first.star:
-        return first if not any(each.star for each in node.args) else None
-    return next((each for each in node.args if each.keyword and each.keyword.value in ("dtype", "dst_type")), None)
-
-
-def _type(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
-    match node:
-        case cst.SimpleString():
-            return tensor_type([str(node.evaluated_value)])
-        case cst.IfExp():
-            return tensor_type(context.names(node))
-    return type_of(node, context)
-
-
 def _message(kind: TensorType) -> str:
     dtype = "the default dtype" if kind.plain else kind.dtype or "the dtype of its name"
     where = {"cpu": "the CPU", "cuda": "the GPU"}.get(kind.device or "", "the device of its name")
@@ -132,7 +114,7 @@ def _message(kind: TensorType) -> str:
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:
     name = kind.dtype
     if kind.plain:
-        name = "get_default_dtype" if defaults(context).dtype else "float32"
+        name = "get_default_dtype" if context.defaults_set & {DTYPE, TENSOR_TYPE} else "float32"
     if name is None or in_fstring(node, context) or "#" in context.code_with_parentheses(wanted.value):
         return None
     spelled = spelled_like(wanted.value, name, context)
@@ -142,11 +124,8 @@ def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType,
     quote = wanted.value.quote if isinstance(wanted.value, cst.SimpleString) else '"'
     device = f"{quote}{kind.device}{quote}" if kind.device is not None else "device"
     text = f"{device}, {dtype}{'()' if name == 'get_default_dtype' else ''}"
-    start, end = context.outer_span(wanted.value)
-    if wanted.keyword is not None:
-        start = context.outer_span(wanted.keyword)[0]
     action = f"Use `.to({text})`{' and say on which device' if kind.device is None else ''}"
-    edits = (context.replace(func.attr, "to"), Edit(start, end, text), *imports)
+    edits = (context.replace(func.attr, "to"), Edit(*context.outer_span(wanted.value), text), *imports)
     fix = Fix(action, edits, (*_assumed(func.value, kind, context), *kept_below(wanted.value, context)))
     if kind.device == "cpu":
         return fix

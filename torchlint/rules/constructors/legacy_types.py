@@ -12,7 +12,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, Decision
-from torchlint.rules.api import FUNCTIONS, FileContext, Kind, positional_parameters
+from torchlint.rules.api import FileContext, positional_parameters
 from torchlint.rules.repairs import Spelled, torch_name
 
 DTYPES: Final = {
@@ -75,41 +75,13 @@ def _aliases(text: bytes) -> frozenset[str]:
 
 
 def type_of(node: cst.BaseExpression, context: FileContext) -> TensorType | None:
-    """Return the legacy tensor type that a name or an attribute stands for; None where it stands for anything else."""
+    """Return the legacy tensor type that a name, an attribute or a text stands for; None where it is anything else."""
+    if isinstance(node, cst.SimpleString):
+        return tensor_type([str(node.evaluated_value)])
     word = name_node(node)
     if word is None or not is_type_word(word.value, context):
         return None
     return tensor_type(context.names(node))
-
-
-def chosen_device(node: cst.BaseExpression, context: FileContext) -> str:
-    """Spell the device of a name by the flag that chooses its type: ``"cuda" if cuda else "cpu"``.
-
-    Empty where the flag may come out otherwise where the name is used: it is a number or a truth value that the
-    module binds once.
-    """
-    name = context.python(node)
-    if not isinstance(name, ast.Name):
-        return ""
-    match context.definition(name):
-        case ast.IfExp(test=ast.Name() as flag, body=body, orelse=other):
-            types = [tensor_type(context.names(each)) for each in (body, other)]
-        case _:
-            return ""
-    devices = [each.device or "" for each in types if each is not None and not each.plain]
-    is_constant = context.value(flag).must(Kind.SCALAR | Kind.INTEGER) and not context.value(flag).claimed
-    bound = context.stores(context.tree).get(flag.id, ())
-    if sorted(devices) != ["cpu", "cuda"] or not is_constant or len(bound) != 1:
-        return ""
-    if context.scope_that_binds(flag) is not context.tree or _is_hidden(flag.id, name, context):
-        return ""
-    return f'"{devices[0]}" if {flag.id} else "{devices[1]}"'
-
-
-def _is_hidden(word: str, at: ast.AST, context: FileContext) -> bool:
-    """Whether a name of the module may mean something else at a place."""
-    scopes = [each for each in context.ancestors(at) if isinstance(each, (*FUNCTIONS, ast.Lambda, ast.ClassDef))]
-    return any(not isinstance(each, FUNCTIONS) or word in context.local_names(each) for each in scopes)
 
 
 def kept_below(node: cst.BaseExpression, context: FileContext) -> Iterator[Decision]:
@@ -138,7 +110,7 @@ def name_node(node: cst.BaseExpression) -> cst.Name | None:
 def spelled_like(node: cst.BaseExpression, name: str, context: FileContext) -> Spelled | None:
     """Spell ``torch.<name>`` the way a type beside it is spelled: ``th.cuda.FloatTensor`` gives ``th``."""
     base = node.value if isinstance(node, cst.Attribute) else None
-    while isinstance(base, cst.Attribute) and base.attr.value in ("cuda", "sparse"):
+    while isinstance(base, cst.Attribute) and base.attr.value == "cuda":
         base = base.value
     if isinstance(base, cst.Name) and context.names(base) == {"torch"}:
         return f"{base.value}.{name}", ()

@@ -21,8 +21,15 @@ from torchlint.diagnostics.assumptions import (
 from torchlint.diagnostics.model import Edit, Fix
 from torchlint.rules.api import Draft, FileContext
 from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given
-from torchlint.rules.constructors.legacy_calls import KEYWORD, Construction, construction, message, reasons
-from torchlint.rules.constructors.legacy_types import chosen_device, kept_below, spelled_like
+from torchlint.rules.constructors.legacy_calls import (
+    KEYWORD,
+    MODERN_KEYWORDS,
+    Construction,
+    construction,
+    message,
+    reasons,
+)
+from torchlint.rules.constructors.legacy_types import kept_below, spelled_like
 from torchlint.rules.obligations import (
     data_not_traced,
     default_dtype_unchanged,
@@ -32,9 +39,9 @@ from torchlint.rules.obligations import (
 )
 from torchlint.rules.repairs import in_fstring
 
-_MAKING = frozenset({"empty", "zeros", "ones"})
+_MAKING = frozenset({"empty", "zeros"})
 """Functions that take a size."""
-_BY_TENSOR = frozenset({ArgumentKind.DATA, ArgumentKind.SHAPE, ArgumentKind.INVALID})
+_BY_TENSOR = frozenset({ArgumentKind.DATA, ArgumentKind.SHAPE})
 """What ``torch.tensor`` copies; ``torch.as_tensor`` shares memory where the legacy call may have."""
 
 
@@ -59,23 +66,20 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return None
     if call.given.kind is ArgumentKind.TENSOR:
         return _tensor_itself(call, context)
-    if call.type.dtype is None and not call.type.plain:
-        return None
-    if call.given.kind is ArgumentKind.INVALID and not (call.given.floats or call.given.what in ("`True`", "`False`")):
+    if call.given.kind is ArgumentKind.INVALID or (call.type.dtype is None and not call.type.plain):
         return None
     fix = _fix(call, function_for(call), context)
     if fix is None or not call.given.may_be_either:
         return fix
-    other = "as_tensor" if call.given.is_size else "empty"
-    return replace(fix, otherwise=_fix(replace(call, filling=None), other, context))
+    return replace(fix, otherwise=_fix(call, "empty", context))
 
 
 def function_for(call: Construction) -> str:
     """Return the function of torch that stands in for the constructor."""
     if call.given.is_size:
-        return call.filling.word if call.filling is not None else "empty"
+        return "zeros" if call.zeroing is not None else "empty"
     # as_tensor knows no requires_grad; where such a keyword was given the call never ran, so no memory was shared
-    return "tensor" if call.given.kind in _BY_TENSOR or call.never_ran else "as_tensor"
+    return "tensor" if call.given.kind in _BY_TENSOR or call.words & MODERN_KEYWORDS else "as_tensor"
 
 
 def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
@@ -88,9 +92,10 @@ def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
     suffix = f", dtype={said}{'()' if dtype == 'get_default_dtype' else ''}" if said else ""
     device = _device(call, context)
     suffix += f", device={device}" if device else ""
-    filled = (call.filling.edit,) if call.filling is not None else ()
-    edits = (context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more, *filled)
-    action = f"Use `{callee}(...{suffix})`{_alternative(call, function in _MAKING, device)}"
+    edits = [context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more]
+    if call.zeroing is not None:
+        edits.append(Edit(context.outer_span(call.node)[1], context.span(call.zeroing)[1], ""))
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, device)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, function, context)))
 
 
@@ -100,7 +105,7 @@ def _dtype(call: Construction, function: str, context: FileContext) -> str:
         return ""
     if not call.type.plain:
         return call.type.dtype or ""
-    if function in _MAKING or call.given.floats:
+    if function in _MAKING:
         return ""
     return "float32" if default_dtype_unchanged(context).is_proven else "get_default_dtype"
 
@@ -110,8 +115,8 @@ def _device(call: Construction, context: FileContext) -> str:
     if "device" in call.words:
         return ""
     if call.type.device != "cpu":
-        return '"cuda"' if call.type.device else chosen_device(call.node.func, context) or "device"
-    return '"cpu"' if not call.never_ran and stays_on_the_cpu(context, call.type.plain)[0] else ""
+        return '"cuda"' if call.type.device else "device"
+    return '"cpu"' if stays_on_the_cpu(context, call.type.plain)[0] else ""
 
 
 def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[Edit, ...]:
@@ -123,22 +128,19 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _alternative(call: Construction, as_size: bool, device: str) -> str:
+def _alternative(call: Construction, device: str) -> str:
     """Return what else may be meant, for the title."""
     if device == "device":
         return " and say on which device"
     if not call.given.may_be_either:
         return ""
-    if as_size:
-        data = "tensor" if call.given.kind in _BY_TENSOR else "as_tensor"
-        return f" if {call.given.what} is a size, `torch.{data}` if it holds values"
     return f" if {call.given.what} holds values, `torch.empty` if it is a size"
 
 
 def _assumed(call: Construction, function: str, context: FileContext) -> Iterator[Decision]:
     """Decide what the repair rests on."""
     given = call.given
-    yield kind_decided(given, function in _MAKING, call.never_ran)
+    yield kind_decided(given, function in _MAKING)
     for each in (call.node.func, *(one.value for one in call.positional if len(call.positional) == 1)):
         yield from kept_below(each, context)
     if _device(call, context) == "device":
@@ -147,27 +149,21 @@ def _assumed(call: Construction, function: str, context: FileContext) -> Iterato
         yield SIZE_IS_GIVEN.open(given.what)
     if given.kind is ArgumentKind.ARRAY and not given.proven:
         yield ARRAY_HAS_DIMENSIONS.open(given.what)
-    if not call.never_ran:
-        yield from _defaults_decided(call, function, context)
+    yield from _defaults_decided(call, function, context)
     if function in _MAKING:
         yield from size_not_traced(call.node, call.positional, context)
-    elif not call.type.plain and not call.never_ran:
+    elif not call.type.plain:
         yield data_not_traced(call.node, context)
-    if call.code == KEYWORD or given.kind is ArgumentKind.INVALID or call.type.device != "cpu":
+    if call.code == KEYWORD or call.type.device != "cpu":
         yield error_not_expected(call.node, context)  # it raises where the modern one does not, or something else
 
 
-def kind_decided(given: Given, as_size: bool, never_ran: bool = False) -> Decision:
-    """Decide whether an argument is the size, or the data, that the new call takes it for.
-
-    :param never_ran: whether the old call always raised, so that what is claimed is what was meant
-    """
-    if given.kind is ArgumentKind.INVALID:  # a number: what was meant is for the author to say where the call ran
-        return IS_DATA.proven(of=given.what) if never_ran else AUTHOR_MEANT_THIS.open(doubt="the call always raises")
+def kind_decided(given: Given, as_size: bool) -> Decision:
+    """Decide whether an argument is the size, or the data, that the new call takes it for."""
     assumption = IS_SIZE if as_size else IS_DATA
     if given.may_be_either:
-        return assumption.open(given.what, is_likely=never_ran)
-    if given.proven or (never_ran and given.doubt):
+        return assumption.open(given.what)
+    if given.proven:
         return assumption.proven(of=given.what)
     if given.kind is ArgumentKind.ARRAY and not given.doubt:  # its kind is known, its dimensions are not
         return assumption.proven("it is an array", given.what)

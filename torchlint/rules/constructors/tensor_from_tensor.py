@@ -75,7 +75,7 @@ from torchlint.rules.constructors.legacy_types import name_node
 from torchlint.rules.data.data_use import is_detached_behind
 from torchlint.rules.obligations import default_device_unchanged, is_tensor, of_no_subclass
 from torchlint.rules.repairs import in_fstring, is_primary
-from torchlint.rules.wording import brief, value_step
+from torchlint.rules.wording import value_step
 
 _KNOWN = frozenset({"data", "dtype", "device", "requires_grad"})
 
@@ -93,16 +93,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     if context.names(node.func) != {"torch.tensor"} or not value.is_tensor:
         return
     known = is_tensor(source.value, context)
-    what = "a tensor" if known.is_proven else "most likely a tensor"
-    harm, remedy = "warns and cuts its gradient", ".detach().clone()"
-    if value.grad == Grad.DETACHED:
-        harm, remedy = "and warns", ".clone()"
     cuts = value.grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
+    harm = "warns and cuts its gradient" if cuts else "copies it with a warning"
+    remedy = ".clone()" if value.grad == Grad.DETACHED else ".detach().clone()"
     yield Draft(
         at,
-        f"`torch.tensor` copies `{brief(source.value, context)}`, {what}, {harm}: use `{remedy}`",
+        f"`torch.tensor` of a tensor {harm}: use `{remedy}`",
         Confidence.CERTAIN if known.is_proven else Confidence.LIKELY,
-        (value_step(source.value, what, context),),
+        (value_step(source.value, "a tensor" if known.is_proven else "most likely a tensor", context),),
         _fix(node, source, context),
         Severity.WARNING if cuts else Severity.LEGACY,
     )
@@ -118,17 +116,12 @@ def _fix(node: cst.Call, source: cst.Arg, context: FileContext) -> Fix | None:
     tail, is_behind = _tail(others, context), is_detached_behind(node, context)
     if is_behind or context.value(source.value).grad == Grad.DETACHED:
         tail = tail.removeprefix(".detach()")
-    match source.value:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="clone")), args=[]) if tail == ".clone()":
-            tail = ""
     if is_behind and "requires_grad_" in tail:
         return None  # nobody means both
     opening, closing = ("(", ")") if _needs_parentheses(source.value, context) else ("", "")
     edits = (Edit(outer[0], inner[0], opening), Edit(inner[1], outer[1], f"{closing}{tail}"))
     known, plain = is_tensor(source.value, context), of_no_subclass(source.value, context)
-    return Fix(
-        f"Use `{tail}`" if tail else "Drop `torch.tensor`", edits, (known, plain, default_device_unchanged(context))
-    )
+    return Fix(f"Use `{tail}`", edits, (known, plain, default_device_unchanged(context)))
 
 
 def _tail(others: list[cst.Arg], context: FileContext) -> str:

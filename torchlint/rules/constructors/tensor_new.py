@@ -48,11 +48,11 @@ z = x.new(1.5)  # error
 ## Fix safety
 
 Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
-device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()`, `.fill_(0)` or
-`.fill_(1)` right behind it becomes `new_zeros` or `new_ones`. Unsafe where only an annotation says that `x` is one or
-what the argument is (nothing holds a caller to it), where the evidence is in names and in what is done with the result,
-for arrays (`new_tensor` always copies), and for `x.new(*sizes)`, which gives an empty tensor without elements where
-`new_empty()` raises; as for TNS302 in functions of a project that records traces.
+device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()` right behind it
+becomes `new_zeros`. Unsafe where only an annotation says that `x` is one or what the argument is (nothing holds a
+caller to it), where the evidence is in what is done with the result, for arrays (`new_tensor` always copies), and for
+`x.new(*sizes)`, which gives an empty tensor without elements where `new_empty()` raises; as for TNS302 in functions of
+a project that records traces.
 
 ## References
 
@@ -70,8 +70,14 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import MEMORY_NOT_SHARED, SIZE_IS_GIVEN, Decision
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
-from torchlint.rules.constructors.constructor_argument import ArgumentKind, Given, given, is_overwritten
-from torchlint.rules.constructors.filled_at_once import Filling, filling
+from torchlint.rules.constructors.constructor_argument import (
+    ArgumentKind,
+    Given,
+    given,
+    is_overwritten,
+    measures,
+    zeroing,
+)
 from torchlint.rules.constructors.legacy_types import kept_below
 from torchlint.rules.constructors.modern_constructors import kind_decided
 from torchlint.rules.obligations import is_tensor, size_not_traced
@@ -79,8 +85,8 @@ from torchlint.rules.repairs import in_fstring
 from torchlint.rules.wording import brief, tensor_step
 
 _SAID = {
-    ArgumentKind.EMPTY: "given a size leaves its memory {left}: use `new_{function}`",
-    ArgumentKind.SIZE: "given a size leaves its memory {left}: use `new_{function}`",
+    ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `new_empty(0)`",
+    ArgumentKind.SIZE: "given a size leaves its memory uninitialised: use `new_empty`",
     ArgumentKind.DATA: "takes {what} as data, an integer as a size: use `new_tensor`",
     ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `new_empty` for a shape, else `new_tensor`",
     ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `new_tensor`",
@@ -106,13 +112,12 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     confidence = Confidence.CERTAIN if proven else Confidence.LIKELY
     if found.kind is ArgumentKind.UNKNOWN:
         confidence = Confidence.POSSIBLE
-    filled = filling(node, context) if found.is_size else None
+    zeroed = zeroing(node, context) if found.kind is ArgumentKind.SIZE else None
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
-    function, left = ("empty", "uninitialised") if filled is None else (filled.word, "to be filled")
-    said = _SAID[found.kind].format(what=found.what, function=function, left=left)
-    fix = _fix(node, found, filled, context)
-    yield Draft(node.func.attr, f"`{shown}.new` {said}", confidence, (step,), fix, severity)
+    said = _SAID[found.kind] if zeroed is None else "given a size is filled right behind: use `new_zeros`"
+    fix = _fix(node, found, zeroed, context)
+    yield Draft(node.func.attr, f"`{shown}.new` {said.format(what=found.what)}", confidence, (step,), fix, severity)
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:
@@ -120,34 +125,21 @@ def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: File
     is_own = isinstance(receiver, cst.Name) and receiver.value in ("self", "cls")
     if is_own or not context.works_with_torch or not context.value(receiver).may(Kind.TENSOR):
         return False
-    return is_overwritten(node, context) or any(_takes_size(each.value) for each in node.args)
+    return is_overwritten(node, context) or any(measures(each.value) for each in node.args)
 
 
-def _takes_size(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="size"))) | cst.Attribute(attr=cst.Name(value="shape")):
-            return True
-        case cst.Subscript(value=cst.Attribute() as inner):
-            return _takes_size(inner)
-        case cst.BinaryOperation(left=left, right=right):
-            return _takes_size(left) or _takes_size(right)
-    return False
-
-
-def _fix(node: cst.Call, found: Given, filled: Filling | None, context: FileContext) -> Fix | None:
+def _fix(node: cst.Call, found: Given, zeroed: cst.Call | None, context: FileContext) -> Fix | None:
     """Spell the method out; of an argument that may be a size or data both are shown."""
-    if found.kind is ArgumentKind.TENSOR or in_fstring(node, context):
+    if found.kind in (ArgumentKind.TENSOR, ArgumentKind.INVALID) or in_fstring(node, context):
         return None
-    size = _renamed(node, f"new_{filled.word if filled is not None else 'empty'}", found, context)
-    data = _renamed(node, "new_tensor", found, context)
-    if filled is not None:
-        size = replace(size, edits=(*size.edits, filled.edit))
-    first, other = (size, data) if found.is_size else (data, size)
+    if zeroed is not None:
+        fix = _renamed(node, "new_zeros", found, context)
+        return replace(fix, edits=(*fix.edits, Edit(context.outer_span(node)[1], context.span(zeroed)[1], "")))
+    fix = _renamed(node, "new_empty" if found.is_size else "new_tensor", found, context)
     if not found.may_be_either:
-        return first
-    readings = ("is a size", "new_tensor") if found.is_size else ("holds values", "new_empty")
-    action = f"{first.action} if {found.what} {readings[0]}, else `{readings[1]}`"
-    return replace(first, action=action, otherwise=other)
+        return fix
+    action = f"{fix.action} if {found.what} holds values, else `new_empty`"
+    return replace(fix, action=action, otherwise=_renamed(node, "new_empty", found, context))
 
 
 def _renamed(node: cst.Call, method: str, found: Given, context: FileContext) -> Fix:

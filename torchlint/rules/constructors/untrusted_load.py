@@ -92,7 +92,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     yield Draft(
         at,
-        "`torch.load` may run any code that the file holds where torch is older than 2.6: say `weights_only=True`",
+        "`torch.load` before torch 2.6 runs any code that the file holds: add `weights_only=True`",
         Confidence.POSSIBLE,
         ("where the file comes from is not shown",),
         None if target is not None and target < _ARGUMENT_SINCE else _fix(node, context),

@@ -83,7 +83,9 @@ import libcst as cst
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, IS_TENSOR, Decision
 from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import (
+    DEVICE,
     RECEIVES,
+    TENSOR_TYPE,
     Device,
     Draft,
     FileContext,
@@ -98,7 +100,7 @@ from torchlint.rules.api import (
     Triggers,
     leaf,
 )
-from torchlint.rules.obligations import default_device_unchanged, defaults, error_not_expected, is_proven
+from torchlint.rules.obligations import default_device_unchanged, error_not_expected, is_proven
 from torchlint.rules.silent.device_words import (
     BY_MODULE,
     DATA_FACTORIES,
@@ -157,7 +159,7 @@ _MEETING: Final = FlowSpecification(
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     """Report a factory whose result meets a tensor that may be on an accelerator."""
     names = context.names(node.func) if context.spells(node.func, *FACTORIES) else frozenset[str]()
-    if not names or not names <= _NAMES or defaults(context).device or defaults(context).tensor_type:
+    if not names or not names <= _NAMES or context.defaults_set & {DEVICE, TENSOR_TYPE}:
         return
     if any(each.star == "**" or (each.keyword and each.keyword.value in ("device", "out")) for each in node.args):
         return
