@@ -149,7 +149,7 @@ def test_a_default_set_by_a_test_counts(tmp_path: Path) -> None:
     conftest += "    torch.set_default_dtype(torch.float64)\n    yield\n    torch.set_default_dtype(torch.float32)\n"
     written(tmp_path, {"uses.py": USES, "tests/conftest.py": conftest})
     changed = fixed(tmp_path, "uses.py")
-    assert "torch.tensor([1, 2], dtype=torch.get_default_dtype()), torch.ones(2)" in changed["uses.py"]
+    assert "torch.tensor([1, 2], dtype=torch.get_default_dtype()), torch.empty(2).fill_(1)" in changed["uses.py"]
 
 
 def test_contexts_that_are_no_device_keep_no_constructor(tmp_path: Path) -> None:
