@@ -39,6 +39,8 @@ REPORTED = (
     "math.floor(t)",
     "math.pow(2, t)",
     "cmath.sqrt(t)",
+    "'%.2f' % t",
+    "'%d %g' % (1, t)",
     "torch.tensor([t])",
     "torch.tensor([[1.0, t]])",
     "torch.tensor([a, b])",
@@ -88,7 +90,13 @@ def test_backward_without_an_argument_refuses_complex_numbers() -> None:
         (z * 2).backward()
 
 
-BODIES = {
+REAL = {
+    "behind it": "loss.backward()\n    return float(loss)",
+    "in each round": (
+        "for _ in 'ab':\n        loss = torch.sum(z)\n        loss.backward()\n        c = float(loss)\n    return c"
+    ),
+}
+COMPLEX = {
     "on one way or another": (
         "if c:\n        loss.backward()\n    else:\n        torch.autograd.backward(loss)\n    return float(loss)"
     ),
@@ -108,7 +116,7 @@ import torch
 
 
 def f(z, c):
-    loss = torch.fft.fft(z).sum()
+    loss = torch.fft.fft(z).sum(){real}
     {body}
 
 
@@ -116,7 +124,13 @@ print(repr(f(torch.ones(1, requires_grad=True), 0)))
 """
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_a_complex_number_without_imaginary_part_stays_a_float(tmp_path: Path, body: str) -> None:
-    changed = check_runs_alike(tmp_path, {"main.py": DIFFERENTIATING.format(body=body)})
+@pytest.mark.parametrize("body", REAL.values(), ids=REAL)
+def test_what_was_differentiated_is_real(tmp_path: Path, body: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": DIFFERENTIATING.format(body=body, real=".real")})
+    assert "loss.item()" in changed["main.py"]
+
+
+@pytest.mark.parametrize("body", COMPLEX.values(), ids=COMPLEX)
+def test_what_may_not_have_been_differentiated_stays_a_float(tmp_path: Path, body: str) -> None:
+    changed = check_runs_alike(tmp_path, {"main.py": DIFFERENTIATING.format(body=body, real="")})
     assert "float(loss.detach())" in changed["main.py"]

@@ -44,8 +44,16 @@ STEP = "m = nn.Linear(2, 2)\ny = m(torch.ones(2))\n"
         ("t = torch.ones(2).cuda()\na = t.type(torch.LongTensor)\n", [("TNS307", "warning")]),
         ("w = torch.ones(2, requires_grad=True)\na = torch.tensor(w)\n", [("TNS308", "warning")]),
         ("m = nn.Linear(2, 2)\ny = m(torch.ones(2))\ny.data.clamp_(0)\ny.sum().backward()\n", [("TNS202", "warning")]),
-        (f"{STEP}for p in m.parameters():\n    p.data.mul_(2)\ny.sum().backward()\n", [("TNS202", "legacy")]),
+        (f"{STEP}for p in m.parameters():\n    p.data.mul_(2)\ny.sum().backward()\n", [("TNS202", "warning")]),
         (f"{STEP}for p in m.parameters():\n    p.grad.data.zero_()\ny.sum().backward()\n", [("TNS202", "legacy")]),
+        (
+            f"{STEP}for p in m.parameters():\n    p.grad.data.zero_()\ny.sum().backward(create_graph=True)\n",
+            [("TNS202", "warning")],
+        ),
+        (
+            "m = nn.Linear(2, 2)\nloss = m(torch.ones(2)).sum()\nm.weight.data.clamp_(0)\nloss.backward()\n",
+            [("TNS202", "warning")],
+        ),
         # the same write where no graph can hold what it changes
         (
             "m = nn.Linear(2, 2)\nm.weight.data.clamp_(0)\nloss = m(torch.ones(2)).sum()\nloss.backward()\n",

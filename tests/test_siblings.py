@@ -243,8 +243,8 @@ def test_kinds_are_rules_of_a_family_that_look_at_the_same_words() -> None:
     assert {KINDS[each] for each in ("TNS101", "TNS102", "TNS103", "TNS106", "TNS107")} == {"TNS101"}
     assert {each: KINDS[each] for each in KINDS if KINDS[each] == each} == {
         each: each for each in ("TNS101", "TNS104", "TNS105", "TNS108", "TNS109", "TNS201", "TNS206", "TNS301",
-                                "TNS306", "TNS307", "TNS308", "TNS309", "TNS310", "TNS311", "TNS401", "TNS501", "TNS502",
-                                "TNS503", "TNS504", "TNS505")
+                                "TNS306", "TNS307", "TNS308", "TNS309", "TNS310", "TNS311", "TNS401", "TNS501",
+                                "TNS502", "TNS503", "TNS504", "TNS505")
     }  # fmt: skip
     assert kindred(["TNS205", "TNS900"]) == {f"TNS20{at}" for at in range(1, 6)}
 

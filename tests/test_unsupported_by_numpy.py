@@ -1,4 +1,4 @@
-"""What torch itself says to `.numpy()` on tensors that NumPy has no array for, TNS106 reporting some of them."""
+"""What torch itself says to `.numpy()` on the tensors that TNS106 reports, and on those that it repairs or leaves."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS106", name="numpy-on-unsupported-dtype", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected", "author-meant-this"), severity=Severity.ERROR),
     RuleMetadata(code="TNS107", name="numpy-roundtrip-to-scalar", triggers=Triggers(methods=("numpy",)), family="host", assumes=("is-torch-tensor", "error-not-expected")),
     RuleMetadata(code="TNS108", name="nonblocking-copy-to-host", triggers=Triggers(names=("non_blocking",)), family="host", assumes=("no-own-method", "author-meant-this"), severity=Severity.WARNING),
-    RuleMetadata(code="TNS109", name="scalar-from-grad-tensor", triggers=Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")), family="host", assumes=("is-torch-tensor", "no-gradient-wanted")),
+    RuleMetadata(code="TNS109", name="scalar-from-grad-tensor", triggers=Triggers(functions=("tensor",), methods=("backward",), builtins=("float", "complex")), family="host", assumes=("is-torch-tensor", "no-gradient-wanted", "author-meant-this")),
     RuleMetadata(code="TNS201", name="data-read", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "only-read", "not-traced", "author-meant-this")),
     RuleMetadata(code="TNS202", name="data-mutation", triggers=Triggers(attributes=("data",)), family="data", assumes=("is-torch-tensor", "only-read", "no-live-graph", "not-traced", "author-meant-this")),
     RuleMetadata(code="TNS203", name="data-rebinding", triggers=Triggers(attributes=("data",)), family="data", assumes=("author-meant-this",)),

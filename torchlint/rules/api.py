@@ -19,10 +19,8 @@ from torchlint.diagnostics.rule_metadata import Triggers
 from torchlint.facts.conversions import NOT_JUDGED, UNREAD, JudgedConversion
 from torchlint.facts.flow import OPEN, WRITTEN_HERE, WRITTEN_THERE, FlowFact
 from torchlint.facts.flow_specifications import (
-    PASSED,
     RECEIVES,
     RETURNED,
-    STORED,
     FlowSpecification,
     FlowValue,
     NodePattern,
@@ -36,12 +34,11 @@ from torchlint.models.operation_sets import METHODS as TENSOR_METHODS
 from torchlint.rules.drafts import Draft, Rule
 from torchlint.source.shortening import one_line
 from torchlint.source.text import Source
-from torchlint.syntax.ast_index import FUNCTIONS, AstIndex, Function, Node
-from torchlint.syntax.blocks import block_with, leaves
+from torchlint.syntax.ast_index import FUNCTIONS, Function, Node
+from torchlint.syntax.blocks import block_with, earlier_in_block, leaves
 from torchlint.syntax.cst import Bridge, Definition, semantic_children
-from torchlint.syntax.places import elements_of, leaf, root_of_name, root_of_place, word_of
+from torchlint.syntax.places import elements_of, leaf, root_of_place, word_of
 from torchlint.syntax.signatures import (
-    parameters,
     positional_parameters,
 )
 from torchlint.texts import binders, bindings
@@ -415,11 +412,11 @@ def remembered(question: Callable[[Subject, FileContext], Answer]) -> Callable[[
 
 
 __all__ = [
-    "DEVICE", "DTYPE", "FUNCTIONS", "LEGACY_DTYPES", "NOT_JUDGED", "OWN", "PASSED", "RECEIVES", "RETURNED", "SCOPES",
-    "SETTINGS", "STORED", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE", "TORCH_FUNCTIONS", "UNKNOWN",
-    "WRITTEN_HERE", "WRITTEN_THERE", "AstIndex", "Device", "Draft", "Dtype", "FileContext", "FlowPlace",
-    "FlowSpecification", "FlowValue", "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Mode",
-    "NodePattern", "Rule", "Triggers", "Value", "any_element", "block_with", "elements_of", "last_word_of_name",
-    "leaf", "leaves", "names_other_accelerators", "one_line", "parameters", "positional_parameters", "remembered",
-    "root_of_name", "root_of_place", "semantic_children", "traces", "word_of",
+    "DEVICE", "DTYPE", "FUNCTIONS", "LEGACY_DTYPES", "NOT_JUDGED", "OWN", "RECEIVES", "RETURNED", "SCOPES",
+    "SETTINGS", "TENSOR_MAKERS", "TENSOR_METHODS", "TENSOR_TYPE", "TORCH_FUNCTIONS", "UNKNOWN", "WRITTEN_HERE",
+    "WRITTEN_THERE", "Device", "Draft", "Dtype", "FileContext", "FlowPlace", "FlowSpecification", "FlowValue",
+    "Function", "Grad", "JudgedConversion", "Kind", "KnownPath", "Mode", "NodePattern", "Rule", "Triggers", "Value",
+    "any_element", "block_with", "earlier_in_block", "elements_of", "last_word_of_name", "leaf", "leaves",
+    "names_other_accelerators", "one_line", "positional_parameters", "remembered", "root_of_place",
+    "semantic_children", "traces", "word_of",
 ]  # fmt: skip

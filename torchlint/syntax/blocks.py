@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 
 def blocks_of(node: ast.AST | None) -> list[list[ast.stmt]]:
@@ -14,6 +15,11 @@ def blocks_of(node: ast.AST | None) -> list[list[ast.stmt]]:
 def block_with(statement: ast.AST, above: ast.AST | None) -> list[ast.stmt]:
     """Return the block right below a node that a statement is one of; an empty one where it is in none."""
     return next((block for block in blocks_of(above) if statement in block), [])
+
+
+def earlier_in_block(statement: ast.AST, above: ast.AST | None) -> list[ast.stmt]:
+    """Return the statements before one in its block, which is right below a node."""
+    return list(takewhile(lambda each: each is not statement, block_with(statement, above)))
 
 
 def leaves(block: list[ast.stmt]) -> bool:

@@ -53,8 +53,9 @@ net = Net()
 
 ## Severity
 
-A warning where the tensor was computed with grad mode on: the gradient is silently wrong. Legacy elsewhere: where a
-module initialises itself, and where an optimizer's step is written by hand.
+A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`: the
+gradient is silently wrong. Legacy elsewhere: where a module initialises itself, where an optimizer's step is written by
+hand, and where a gradient is written that no graph has saved.
 
 ```python
 import torch
@@ -120,7 +121,7 @@ from torchlint.diagnostics.model import Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import used_tensor
 from torchlint.rules.data.data_use import DataUse, Use, Way
-from torchlint.rules.data.live_graph import is_computed, is_input_of_function
+from torchlint.rules.data.live_graph import is_input_of_function, may_change_a_graph
 from torchlint.rules.data.tensor_uses import REFORMING, REFUSED
 from torchlint.rules.data.write_repair import repair
 from torchlint.rules.obligations import not_traced_here
@@ -134,7 +135,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     use, evidence = found
     fix = repair(node, use, evidence, context)
-    severity = Severity.WARNING if is_computed(node.value, context) else Severity.LEGACY
+    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     message = _message(use, fix, severity)
     if fix is not None:
         fix = fix.assuming(not_traced_here(context))

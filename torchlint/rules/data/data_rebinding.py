@@ -32,7 +32,8 @@ with torch.no_grad():
 
 ## Severity
 
-A warning where the tensor was computed with grad mode on; else legacy.
+A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`; else
+legacy.
 
 ```python
 import torch
@@ -77,7 +78,7 @@ from torchlint.diagnostics.model import Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import used_tensor
 from torchlint.rules.data.data_use import Use
-from torchlint.rules.data.live_graph import is_computed
+from torchlint.rules.data.live_graph import may_change_a_graph
 from torchlint.rules.data.no_grad_block import no_grad_edits, statement_of
 from torchlint.rules.wording import brief
 
@@ -92,7 +93,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         f"`{brief(node, context)} = ...` gives the tensor other memory: "
         "copy under `torch.no_grad()`, or make a new parameter"
     )
-    severity = Severity.WARNING if is_computed(node.value, context) else Severity.LEGACY
+    severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), _choice(node, context), severity)
 
 

@@ -1,26 +1,29 @@
-"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, complex32, sparse.
+"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, sparse, quantised, a conjugate view.
 
 ## What it does
 
 Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()` and `torch.sparse_coo_tensor(...)`, in the chain or under a name of the same function that holds nothing
-else. What is computed of bfloat16 and of numbers, `h * 2` and `torch.relu(h)`, is bfloat16, too.
+`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, under
+a name or an attribute that holds nothing else. What is computed of bfloat16 and of numbers, `h * 2` and
+`torch.relu(h)`, is bfloat16, too.
 
-Silent are tensors of unknown dtype, such as the output of a model, what has been cast or made dense since or on one of
-several ways, and what stands in a function with `autocast`.
+Silent are tensors of unknown dtype, such as the output of a model, what has been cast, made dense or resolved since or
+on one of several ways, what stands in a function with `autocast`, and `.numpy(force=True)` on a conjugate view, which
+resolves it.
 
 ## Why is this bad?
 
 The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout tensor
-to numpy. Use Tensor.to_dense() first`. Where the dtype is set for a GPU the tests on a CPU in float32 do not see it.
+to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`. Where
+the dtype is set for a GPU the tests on a CPU in float32 do not see it.
 
 ## Example
 
 ```python
 import torch
 
-edges = torch.eye(3).to_sparse()
-array = edges.numpy()
+spectrum = torch.fft.fft(torch.ones(3)).conj()
+array = spectrum.numpy()
 ```
 
 Use instead:
@@ -28,8 +31,8 @@ Use instead:
 ```python
 import torch
 
-edges = torch.eye(3).to_sparse()
-array = edges.to_dense().numpy()
+spectrum = torch.fft.fft(torch.ones(3)).conj()
+array = spectrum.resolve_conj().numpy()
 ```
 
 For bfloat16 and float8 write `.float().numpy()`, or `.view(torch.int16).numpy()` where the bits are wanted. Where
@@ -55,14 +58,15 @@ def read(x: torch.Tensor):
 
 ## Fix safety
 
-Safe for sparse tensors: it raises, and `.to_dense()` gives the same numbers. Unsafe where an error may be expected, and
-for bfloat16, whose bits may be meant and not its numbers. Without a fix for float8 and complex32, and where the array
-is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+Safe for sparse tensors and conjugate views: it raises, and `.to_dense()` and `.resolve_conj()` give the same numbers.
+Unsafe where an error may be expected; for bfloat16, whose bits may be meant and not its numbers; and for quantised
+tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix for float8
+and complex32, and where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
 
 * [torch.Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
-* [torch.Tensor.to_dense](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to_dense.html)
+* [torch.Tensor.resolve_conj](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.resolve_conj.html)
 """
 
 from __future__ import annotations
@@ -77,12 +81,70 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.api import (
+    RECEIVES,
+    Draft,
+    FileContext,
+    FlowPlace,
+    FlowSpecification,
+    FlowValue,
+    Function,
+    Kind,
+    NodePattern,
+    Rule,
+    Triggers,
+    remembered,
+)
 from torchlint.rules.obligations import error_not_expected, is_tensor
 from torchlint.rules.wording import in_a_line, value_step
 
-_SPARSE: Final = re.compile(r"to_sparse(_coo|_cs[rc]|_bs[rc])?|torch\.sparse_\w+_tensor")
-_AS_IT_IS: Final = frozenset({"detach", "cpu", "cuda", "coalesce", "requires_grad_"})
+
+def _methods(words: str) -> NodePattern:
+    return NodePattern(methods=frozenset(words.split()), at=RECEIVES)
+
+
+def _ways(makers: NodePattern, ends: str, *changes: NodePattern) -> FlowSpecification:
+    """Describe the ways of what is made, and perhaps changed, to where it becomes an array; ``ends`` undo it.
+
+    They end where several ways meet, and in containers, where something else may be taken for it.
+    """
+    meetings = frozenset({"phi", "gamma", "either", "sequence", "dict", "comprehension", "grow", "spread"})
+    return FlowSpecification(
+        sources=(makers,),
+        changes=changes,
+        stops=(_methods(ends), NodePattern(ops=meetings)),
+        sinks=(_methods("numpy"), *changes),
+        is_computed=True,
+        computed_by=(_methods("detach cpu cuda requires_grad_ coalesce"), *changes),
+        through_objects=True,
+    )
+
+
+def _is_tensor(value: FlowValue) -> bool:
+    return value.must(Kind.TENSOR)
+
+
+_COMPLEX: Final = "complex polar view_as_complex fft.fft fft.fft[2n] fft.ifft fft.ifft[2n] fft.rfft fft.rfft[2n]"
+_TO_SPARSE: Final = frozenset("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc".split())
+_CONJUGATE: Final = "a conjugate view"
+_LAYOUTS: Final = {
+    (_CONJUGATE, ".resolve_conj()"): _ways(
+        NodePattern(functions=tuple(f"torch.{each}" for each in _COMPLEX.split()), value=_is_tensor),
+        "resolve_conj clone to cpu cuda",  # a copy from an accelerator resolves it, too
+        _methods("conj adjoint"),
+        NodePattern(functions=("torch.conj", "torch.adjoint")),
+    ),
+    ("sparse", ".to_dense()"): _ways(
+        NodePattern(methods=_TO_SPARSE, functions=("torch.sparse_*_tensor",), value=_is_tensor),
+        "to_dense values indices crow_indices col_indices",
+    ),
+    ("quantised", ".dequantize()"): _ways(
+        NodePattern(functions=("torch.quantize_per_*",)),
+        "dequantize int_repr",
+    ),
+}
+"""What NumPy has no array for beside dtypes, and what repairs it."""
+_WORDS: Final = re.compile(rb"to_sparse|sparse_\w+_tensor|quantize_per|\bconj\b|\badjoint\b")
 _OF_BITS: Final = frozenset({"view", "tobytes", "tofile", "data", "dtype", "nbytes", "itemsize"})
 
 
@@ -93,9 +155,9 @@ class _Refused:
     name: str
     repair: str
     otherwise: str
-    why: str
-    is_shown: bool = True
+    is_shown: bool
     """Whether the function around shows what it is."""
+    why: str
 
 
 def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
@@ -109,13 +171,14 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     asked = above.attr.value if isinstance(above, cst.Attribute) else ""
     if asked in ("item", "tolist"):  # TNS107 has a better repair
         return
-    found = _of_dtype(receiver, asked, context) or _of_layout(receiver, context)
+    found = _of_dtype(receiver, asked, context) or _of_layout(node, receiver, context)
     if found is None:
         return
+    error = "RuntimeError" if found.name == _CONJUGATE else "TypeError"
     remedy = f"insert `{found.repair}`" if found.repair else found.otherwise
     yield Draft(
         at,
-        f"`.numpy()` raises `TypeError` on {found.name}: {remedy}",
+        f"`.numpy()` raises `{error}` on a {found.name} tensor: {remedy}",
         Confidence.CERTAIN if found.is_shown else Confidence.LIKELY,
         (found.why,),
         _fix(found, node, receiver, context) if found.repair else None,
@@ -139,38 +202,45 @@ def _of_dtype(receiver: cst.BaseExpression, asked: str, context: FileContext) ->
     text = context.code(next(around, context.module))
     if "autocast" in text:
         return None
-    name, why, is_shown = f"a {value.exact} tensor", value_step(receiver, value.exact, context), "bfloat16" in text
+    why = value_step(receiver, value.exact, context)
     if value.exact != "bfloat16":
-        return _Refused(name, "", "cast it first", why)
+        return _Refused(value.exact, "", "cast it first", True, why)
     if asked in _OF_BITS:
-        return _Refused(name, "", "view it as integers to get its bits", why, is_shown)
-    return _Refused(name, ".float()", "`.view` of an integer dtype gives the bits", why, is_shown)
+        return _Refused(value.exact, "", "view it as integers to get its bits", "bfloat16" in text, why)
+    return _Refused(value.exact, ".float()", "`.view` of an integer dtype gives the bits", "bfloat16" in text, why)
 
 
-def _of_layout(receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
-    """Say what is sparse by the call that makes it."""
-    made = _maker(context.python(receiver), context)
-    if made is None:
+def _of_layout(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> _Refused | None:
+    """Say what is sparse, quantised or a conjugate view."""
+    place = context.python(node)
+    found = _layouts(context.tree, context).get(place) if place is not None and context.matches(_WORDS) else None
+    if found is None or place is None or (found[0] == _CONJUGATE and node.args):
         return None
-    names = context.names(made.func)
-    if isinstance(made.func, ast.Attribute) and context.value(made.func.value).is_tensor:
-        names |= {made.func.attr}
-    why = f"`{in_a_line(made)}` is sparse, line {made.lineno}"
-    return _Refused("a sparse tensor", ".to_dense()", "", why) if any(map(_SPARSE.fullmatch, names)) else None
+    name, repair, made = found
+    is_here = context.function_around(place) is context.function_around(made.node)
+    if not is_here and isinstance(receiver, cst.Attribute):
+        stores = (each.ctx for each in context.attributes_by_word()[receiver.attr.value])
+        if sum(isinstance(each, ast.Store) for each in stores) > 1:
+            return None
+    otherwise = "`.int_repr()` gives the integers" if name == "quantised" else ""
+    return _Refused(name, repair, otherwise, is_here, f"`{in_a_line(made.node)}` is {name}, line {made.row}")
 
 
-def _maker(node: ast.AST | None, context: FileContext) -> ast.Call | None:
-    """Return the call of the same function that makes a tensor, before methods that hand it on."""
-    match node:
-        case ast.Name():
-            bound = context.definition(node)
-            is_here = bound is not None and context.function_around(bound) is context.function_around(node)
-            return _maker(bound, context) if is_here and not isinstance(bound, ast.Name) else None
-        case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _AS_IT_IS:
-            return _maker(inner, context)
-        case ast.Call():
-            return node
-    return None
+@remembered
+def _layouts(_: ast.Module, context: FileContext) -> dict[ast.AST, tuple[str, str, FlowPlace]]:
+    """Return where what NumPy has no array for becomes one, what it is, its repair, and where it is made."""
+    found: dict[ast.AST, tuple[str, str, FlowPlace]] = {}
+    scopes: tuple[Function | ast.Module, ...] = (context.tree, *context.nodes(ast.FunctionDef))
+    for said, ways in _LAYOUTS.items():
+        paths = [each for scope in scopes for each in context.paths_in(ways, scope) if each.is_sure]
+        made = {each.sink.node: each.change or each.source for each in paths}
+        again = [begun.node for sink, begun in made.items() if not _is_numpy(sink) and sink is not begun.node]
+        found |= {sink: (*said, begun) for sink, begun in made.items() if _is_numpy(sink) and begun.node not in again}
+    return found
+
+
+def _is_numpy(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy"
 
 
 RULE = Rule(
