@@ -30,7 +30,7 @@ def convert(t: torch.Tensor, sizes: list[int], array: np.ndarray, use_cuda: bool
 def used(code: str) -> dict[Assumption, set[Applicability]]:
     """Return by assumption how far the fixes of a rule that rest on it are trusted."""
     found: dict[Assumption, set[Applicability]] = defaultdict(set)
-    fixtures = {str(path): path.read_bytes() for path in sorted((FIXTURES / code).rglob("*.py"))}
+    fixtures = {f"/alone/{code}/{path.name}": path.read_bytes() for path in sorted((FIXTURES / code).rglob("*.py"))}
     for path, raw in {str(FIXTURES / "more.py"): MORE.encode(), **fixtures}.items():
         for finding in check_bytes(path, raw, Config(select=(code,))).findings:
             for each in finding.fix.assumptions if finding.fix else ():

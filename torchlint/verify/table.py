@@ -155,8 +155,6 @@ _DATA = (
         "a = t.sum().data[0]",
         "return nn.functional.mse_loss(t, t * 2).data[0]",
         "a = t[0].data.item()",
-        "a = int(t.long().data)",
-        "a = int((t != 0).sum().data)",
         "a = t.double().data.item()",
     ),
     *_shown(
@@ -263,7 +261,6 @@ _TYPES = (
         *(f"a = t.type(torch.{each})" for each in _TYPED),
         "a = t.type('torch.DoubleTensor')",
         "a = t.type(torch.Tensor)",
-        "a = t.type(dtype=torch.IntTensor)",
         "return t.type(torch.FloatTensor) * 2",
         "x = t.cpu()\na = x.type(torch.FloatTensor), x.type('torch.LongTensor')",
     ),
@@ -357,7 +354,6 @@ UNSAFE: tuple[Case, ...] = (
         "TNS202", "gate = Gate()\nout = (gate.w * gate.w).sum()\ngate.reset_parameters()\nout.backward()", "", _RESET
     ),
     _case("TNS204", "loss = t\na = loss.data[0]"),
-    _case("TNS302", "sizes = list(t.shape)\na = torch.Tensor(*sizes)"),
 )
 """Cases of fixes that claim less, and for which some ordinary world shows why."""
 

@@ -58,7 +58,7 @@ _SIZES = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR
 """Where the call ran, the value was none of these: ``size: int | None`` was an integer, and no truth value."""
 _STORAGE = re.compile(r"[sS]torage\d*\b")
-_ONE_SIZE = re.compile(r"(?:\b|_)(?:size|dim|len|length)$")
+_ONE_SIZE = re.compile(r"(?:\b|_)(?:n|size|dim|len|length|width|features|channels|classes|units|heads)$")
 _LENGTH = cst.Name("len")
 _FILLS = frozenset(
     "normal_ uniform_ fill_ zero_ random_ bernoulli_ exponential_ copy_ geometric_ cauchy_ log_normal_ eye_".split()
@@ -123,9 +123,17 @@ def _one(node: cst.Call, argument: cst.BaseExpression, context: FileContext) -> 
         if not value.may(Kind.INTEGER) or not may_be_one_number(found):
             what = shown if value.may(Kind.SEQUENCE) else f"{shown}, an array,"
             return Given(ArgumentKind.ARRAY, is_no_size(found, context), what)
-    if value.may(Kind.INTEGER | Kind.OTHER) and (is_overwritten(node, context) or measures(argument)):
+    is_filled_later = is_overwritten(node, context) or (_ONE_SIZE.search(code) and _is_in_parameter(node, context))
+    if value.may(Kind.INTEGER | Kind.OTHER) and (is_filled_later or measures(argument)):
         return Given(ArgumentKind.SIZE, False, shown)
     return Given(ArgumentKind.UNKNOWN, False, shown)
+
+
+def _is_in_parameter(node: cst.Call, context: FileContext) -> bool:
+    """Whether a parameter is made of the result: ``nn.Parameter(torch.Tensor(out_features))``."""
+    above = context.parent(node)
+    made = context.parent(above) if isinstance(above, cst.Arg) else None
+    return isinstance(made, cst.Call) and context.spells(made.func, "Parameter")
 
 
 def _is_storage(value: Value) -> bool:
