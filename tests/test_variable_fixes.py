@@ -67,9 +67,9 @@ def test_the_lines_of_a_call_close_up() -> None:
         import torch
 
         weight = torch.full(
-                     (2, 3),
-                     0.5,
-                 ).requires_grad_(True)
+                (2, 3),
+                0.5,
+            ).requires_grad_(True)
         total = 2 * (weight
             + 1).detach()
         """
