@@ -51,8 +51,8 @@ the error."""
 
 WITHOUT_CUDA = {"cpu: TNS307/expected (module)"}
 """What handles the error of a missing GPU: that is why its fix is unsafe."""
-ASKED_BEFORE = {*WITHOUT_CUDA, "cpu: TNS310/cuda half", "simulated: TNS310/cuda half"}
-"""What raises where nobody has asked for CUDA before in the process, and runs elsewhere: the order of tests decides."""
+GIVEN_ARRAYS = {"simulated: TNS105/arguments brought"}
+"""What runs on the simulated device with arrays alone, for which the fix writes a tensor's methods."""
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_what_the_unsafe_fixes_of_a_fixture_do_is_stated(path: Path, device: str
     here = f"{device}: {path.parent.name}/{path.stem} "
     seen = {_piece(line): _stated(line) for line in fixture_runs.stated(found, device)}
     wanted = {_piece(line): _stated(line) for line in STATED if line.startswith(here)}
-    for each in ASKED_BEFORE:
+    for each in WITHOUT_CUDA:
         assert (each in seen) is (each in wanted)
         seen.pop(each, None), wanted.pop(each, None)
     assert seen == wanted or torch.cuda.is_available(), "run `python -m tests.fixture_runs`"
@@ -111,7 +111,7 @@ def test_unsafe_fixes_are_run_and_shown_to_differ() -> None:
     assert {line.split()[1].partition("/")[0] for line in STATED} == codes
     raising = {_piece(line) for line in STATED if line.endswith("it raises wherever the old text ran")}
     expected = {f"{each}: {piece}" for each in fixture_runs.HOSTED for piece in GIVEN_DATA | GIVEN_OTHERS}
-    assert raising == expected | WITHOUT_CUDA
+    assert raising == expected | WITHOUT_CUDA | GIVEN_ARRAYS
 
 
 def _stated(line: str) -> str:
@@ -128,7 +128,7 @@ def _piece(line: str) -> str:
 def test_few_pieces_cannot_be_run_on_any_device() -> None:
     pieces = [{_piece(line).partition(": ")[2] for line in LISTED if line.startswith(each)} for each in ("cpu", "sim")]
     assert all(": " in line.partition(": ")[2] for line in LISTED), "each has a reason"
-    assert len(pieces[0] & pieces[1]) <= 6
+    assert len(pieces[0] & pieces[1]) <= 10, "most of them hold lines that raise for every tensor"
 
 
 def _outcome(before: str, after: str, name: str) -> Outcome:
