@@ -79,6 +79,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import libcst as cst
@@ -163,11 +164,18 @@ def _read(call: ast.Call, context: FileContext) -> Iterator[ast.expr]:
             if bound & _names(part.slice, context) and not bound & _names(part.value, context)
         ]
         for tensor in tensors:
-            sinks = {each.sink.node for each in context.paths_from(_READING, tensor)}
+            sinks = context.answer((_READING, tensor), partial(_readings, tensor, context))
             read = (each for each in context.inside(loop, ast.Call) if each in sinks and bound & _names(each, context))
             first = min(read, key=lambda each: context.span(each)[0], default=None)
             if first is call:
                 yield tensor
+
+
+def _readings(tensor: ast.expr, context: FileContext) -> set[ast.AST]:
+    """Return the calls that read what a value gives, each value followed once; of what is no tensor none."""
+    if not context.value(tensor).may(Kind.TENSOR):
+        return set()
+    return {each.sink.node for each in context.paths_from(_READING, tensor)}
 
 
 def _loops_around(call: ast.Call, context: FileContext) -> Iterator[Any]:
