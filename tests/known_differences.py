@@ -56,6 +56,10 @@ MENDED: tuple[Known, ...] = (
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n"
           "x = torch.ones(2, requires_grad=True)\ntraced(x).sum().backward()\nr = x.grad\n",
           "from torch.autograd import Variable\n\n\ndef traced(t):\n    return t + Variable(t).sum()\n"),
+    Known("TNS308", r".*view", "a write through a view puts the tensor that owns the memory on a graph",
+          "import torch\n\nw = torch.ones(2, requires_grad=True)\n\n\ndef run():\n    a = torch.zeros(1, 2)\n"
+          "    a.t().add_(w.sum())\n    b = torch.zeros(1, 2)\n    fill(b.t())\n"
+          "    return torch.tensor(a.clone()), b.t().data * 2\n\n\ndef fill(t):\n    t.add_(w.sum())\n\n\nr = run()\n"),
     Known("TNS308", r"TNS308 R = torch\.tensor\(V\.data\)", "one fix removes a bracket that another breaks a line at",
           "import torch\n\n\ndef run():\n"
           "    r = torch.tensor(torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).data)\n    return r\n\n\nr = run()\n"),

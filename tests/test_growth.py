@@ -114,8 +114,16 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-LOOKED_THROUGH = ("globals bound again", "one truth value", "truth values", "layers", "weights kept in loops")
-"""At each place the others that touch the same object or name are looked through: a square, with a small factor."""
+LOOKED_THROUGH = (
+    "globals bound again",
+    "one truth value",
+    "truth values",
+    "layers",
+    "left before",
+    "weights kept in loops",
+)
+"""At each place the others that touch the same object or name, or the tests that it stands behind, are looked through:
+a square, with a small factor."""
 
 
 def each(number: int, text: str) -> str:

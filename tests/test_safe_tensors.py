@@ -512,7 +512,7 @@ show(Net(Scale()).scale.data)
 KEPT = {
     "torch.tensor(torch.ones(3) * 2)": "(torch.ones(3) * 2).clone()",
     "torch.tensor(torch.ones(3).max(0)[0])": "torch.ones(3).max(0)[0].clone()",
-    "[torch.tensor(each) for each in torch.ones(4).split(2)]": "[each.clone() for each in",
+    "[torch.tensor(each) for each in torch.ones(4).split(2)]": "[each.detach().clone() for each in",
     "torch.tensor(net(torch.ones(3)))": "net(torch.ones(3)).detach().clone()",
     "torch.tensor(net.weight)": "net.weight.detach().clone()",
     "[torch.tensor(p) for p in net.parameters()]": "[p.detach().clone() for p in net.parameters()]",

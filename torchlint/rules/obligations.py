@@ -16,11 +16,11 @@ from torchlint.diagnostics.assumptions import (
     NOT_TRACED,
     Decision,
 )
-from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Grad, Kind, traces, word_of
+from torchlint.rules.api import DEVICE, DTYPE, TENSOR_MAKERS, TENSOR_TYPE, FileContext, Kind, traces, word_of
 from torchlint.rules.wording import brief
 
 
-# ---------------------------------------------------------------------- is-torch-tensor, carries-no-gradient, is-scalar
+# ---------------------------------------------------------------------- is-torch-tensor, is-scalar
 def is_tensor(node: cst.BaseExpression, context: FileContext) -> Decision:
     """Decide whether an expression is a tensor, or `None`, which the old code refuses as the new one does."""
     return IS_TENSOR.decided(None if is_proven(node, context) else context.value(node).claimed, brief(node, context))
@@ -43,12 +43,6 @@ def has_no_dimension(node: cst.CSTNode | ast.expr, context: FileContext) -> bool
     """Whether a tensor has no dimensions, by more than a claim: a full reduction, a loss, what is computed of these."""
     value = context.value(node)
     return value.rank == 0 and not value.claimed
-
-
-def is_detached(node: cst.CSTNode | ast.expr, context: FileContext) -> bool:
-    """Whether an expression is a tensor that does not require grad, by more than a claim."""
-    known = context.value(node)
-    return known.is_tensor and not known.claimed and (known.grad == Grad.DETACHED or not known.may_require_grad)
 
 
 # ---------------------------------------------------------------------- no class below Tensor
@@ -156,9 +150,6 @@ def default_dtype_unchanged(context: FileContext) -> Decision:
     """Decide whether nothing in the project sets a default dtype."""
     here = "this file sets the default dtype" if context.defaults_set & {DTYPE, TENSOR_TYPE} else None
     return DEFAULT_DTYPE.decided(here or context.other_texts.sets(DTYPE, TENSOR_TYPE))
-
-
-_HERE = "this file sets the default device"
 
 
 def stays_on_the_cpu(context: FileContext, plain: bool) -> tuple[bool, Decision]:

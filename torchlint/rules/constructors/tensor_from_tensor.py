@@ -53,8 +53,9 @@ and what `isinstance` or `torch.is_tensor` says. An annotation and a method such
 unknown object show nothing: arrays have them too, and code that wraps a value in `torch.tensor` is often handed a
 number.
 
-What carries no gradient is not detached: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was
-meant to flow, write `weight.clone()` or `weight` instead.
+Integers, what is detached right there, and what is made on the spot of data alone carry no gradient, and are not
+detached: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow, write
+`weight.clone()` or `weight` instead.
 
 ## References
 
@@ -72,7 +73,7 @@ import libcst as cst
 from torchlint.diagnostics.model import Confidence, Edit, Fix, Severity
 from torchlint.rules.api import Draft, FileContext, Grad, Mode, Rule, Triggers
 from torchlint.rules.constructors.legacy_types import name_node
-from torchlint.rules.data.data_use import is_detached_behind
+from torchlint.rules.data.detached import carries_no_gradient, is_detached_behind
 from torchlint.rules.obligations import default_device_unchanged, is_tensor, of_no_subclass
 from torchlint.rules.repairs import in_fstring, is_primary
 from torchlint.rules.wording import value_step
@@ -95,7 +96,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     known = is_tensor(source.value, context)
     cuts = value.grad & Grad.ATTACHED and context.mode(source.value) & Mode.ON
     harm = "warns and cuts its gradient" if cuts else "copies it with a warning"
-    remedy = ".clone()" if value.grad == Grad.DETACHED else ".detach().clone()"
+    remedy = ".clone()" if carries_no_gradient(source.value, context) else ".detach().clone()"
     yield Draft(
         at,
         f"`torch.tensor` of a tensor {harm}: use `{remedy}`",
@@ -114,7 +115,7 @@ def _fix(node: cst.Call, source: cst.Arg, context: FileContext) -> Fix | None:
     if "#" in context.source.slice(outer[0], inner[0]) + context.source.slice(inner[1], outer[1]):
         return None
     tail, is_behind = _tail(others, context), is_detached_behind(node, context)
-    if is_behind or context.value(source.value).grad == Grad.DETACHED:
+    if is_behind or carries_no_gradient(source.value, context):
         tail = tail.removeprefix(".detach()")
     if is_behind and "requires_grad_" in tail:
         return None  # nobody means both

@@ -86,10 +86,10 @@ from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LAT
 from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import Draft, FileContext, Rule, Triggers
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
-from torchlint.rules.data.data_use import Use, drop_edit, is_detached_behind, is_detaching
+from torchlint.rules.data.data_use import Use, drop_edit
+from torchlint.rules.data.detached import carries_no_gradient, is_detached_behind, is_detaching
 from torchlint.rules.data.no_grad_block import statement_of
 from torchlint.rules.obligations import not_traced
-from torchlint.rules.repairs import call_of
 from torchlint.rules.wording import brief
 
 
@@ -142,22 +142,9 @@ def _carries_no_gradient(node: cst.Attribute, context: FileContext) -> bool:
 
     A gradient may carry one, where it was computed with ``create_graph``.
     """
-    known = context.value(node.value)
     if isinstance(node.value, cst.Attribute) and node.value.attr.value == "grad":
         return False
-    is_detached = known.is_tensor and not known.claimed and not known.may_require_grad
-    return is_detached and _leaves_torch(node, context) and context.leaves_trace(node).is_no
-
-
-def _leaves_torch(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether a value becomes an array or numbers at once, or is compared: no tensor is computed of it."""
-    above = context.parent(node)
-    if isinstance(above, cst.Attribute) and (call := call_of(above, context)) is not None:
-        return above.attr.value in _LEAVING or (above.attr.value == "cpu" and _leaves_torch(call, context))
-    return isinstance(above, cst.Comparison | cst.ComparisonTarget)
-
-
-_LEAVING = frozenset({"numpy", "tolist", "item"})
+    return carries_no_gradient(node.value, context) and context.leaves_trace(node).is_no
 
 
 def _may_be_number(node: cst.Attribute, context: FileContext) -> bool:

@@ -1,4 +1,4 @@
-"""What is done with a `.data`, the edits that replace it, and where a chain of methods detaches already."""
+"""What is done with a `.data`, and the edit that drops it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from enum import Enum, auto
 import libcst as cst
 
 from torchlint.diagnostics.model import Edit
-from torchlint.rules.api import TENSOR_METHODS, FileContext, Kind, last_word_of_name, remembered
-from torchlint.rules.data.own_data import has_own_data
+from torchlint.rules.api import TENSOR_METHODS, FileContext, last_word_of_name, remembered
 from torchlint.rules.data.tensor_uses import NOT_WRITING
 from torchlint.rules.repairs import call_of, method_call
 
@@ -95,7 +94,7 @@ def is_loss_name(word: str) -> bool:
     return bool(_LOSS.search(word))
 
 
-def _is_stored(node: cst.CSTNode | None, context: FileContext) -> bool:
+def is_stored(node: cst.CSTNode | None, context: FileContext) -> bool:
     """Whether the node is assigned to, alone, in a tuple, or by ``+=``."""
     place = context.python(node) if node is not None else None
     return isinstance(getattr(place, "ctx", None), ast.Store)
@@ -125,7 +124,7 @@ def _mutation(node: cst.Attribute, context: FileContext) -> DataUse | None:
     while True:
         above = context.parent(current)
         if isinstance(above, cst.Subscript) and above.value is current:
-            if _is_stored(above, context):
+            if is_stored(above, context):
                 return DataUse(Use.MUTATION, above, Way.STORE)
             current = above
         elif called := method_call(current, context):
@@ -180,46 +179,3 @@ def drop_edit(node: cst.Attribute, context: FileContext) -> Edit:
     start, end = context.outer_span(node.value)[1], context.span(node.attr)[1]
     gap = context.source.slice(start, end)
     return Edit(end - len(gap[gap.rindex(".") :].encode()) if "#" in gap else start, end, "")
-
-
-_COPYING = frozenset(
-    "cuda cpu to float double half bfloat16 long int short char byte bool type type_as contiguous "
-    "pin_memory clone".split()
-)
-"""Methods behind and before which a `.detach()` does the same: their result is the tensor itself or a copy of it."""
-
-
-def is_detaching(node: cst.BaseExpression, context: FileContext) -> bool:
-    """Whether an expression ends in `.detach()` or a tensor's `.data`, or in copies of what does.
-
-    What an object of another class keeps as its `data` may well require grad.
-    """
-    while True:
-        match node:
-            case cst.Attribute(value=owner, attr=cst.Name(value="data")):
-                known = context.value(owner)
-                may_be_tensor = known.may(Kind.TENSOR) and not known.instance and not has_own_data(context)
-                return may_be_tensor or known.must(Kind.TENSOR | Kind.NONE)
-            case cst.Call(func=cst.Attribute(attr=cst.Name(value="detach")), args=[]):
-                return True
-            case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=word))) if word in _COPYING:
-                node = inner
-            case _:
-                return False
-
-
-def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
-    """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not.
-
-    A `.data` that is assigned to detaches nothing: it gives another memory to the object that stands before it.
-    """
-    at: cst.CSTNode = node
-    while (called := method_call(at, context)) is not None:
-        at, word = called
-        if word == "detach" and not at.args:
-            return True
-        if word not in _COPYING:
-            return False
-    above = context.parent(at)
-    is_data = isinstance(above, cst.Attribute) and above.attr.value == "data"
-    return with_data and is_data and not _is_stored(above, context)

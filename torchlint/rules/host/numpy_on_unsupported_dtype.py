@@ -176,9 +176,10 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     error = "RuntimeError" if found.name == _CONJUGATE else "TypeError"
     remedy = f"insert `{found.repair}`" if found.repair else found.otherwise
+    what = found.name if found.name == _CONJUGATE else f"a {found.name} tensor"
     yield Draft(
         at,
-        f"`.numpy()` raises `{error}` on a {found.name} tensor: {remedy}",
+        f"`.numpy()` raises `{error}` on {what}: {remedy}",
         Confidence.CERTAIN if found.is_shown else Confidence.LIKELY,
         (found.why,),
         _fix(found, node, receiver, context) if found.repair else None,

@@ -102,29 +102,25 @@ there.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
 from torchlint.diagnostics.assumptions import FLAG_IS_BOOL, NO_GRADIENT_CARRIED
 from torchlint.diagnostics.model import Confidence, Fix, Severity
-from torchlint.rules.api import TENSOR_MAKERS, Draft, Dtype, FileContext, Kind, Rule, Triggers, any_element
-from torchlint.rules.constructors.legacy_types import kept_below, tensor_type
-from torchlint.rules.data.data_use import is_detached_behind, is_detaching
+from torchlint.rules.api import Draft, FileContext, Kind, Rule, Triggers
+from torchlint.rules.constructors.legacy_types import kept_below
+from torchlint.rules.data.detached import is_detached, is_detached_behind, is_detaching, is_new
 from torchlint.rules.obligations import (
     detach_not_traced,
     error_not_expected,
-    is_detached,
     is_tensor_if_taken,
     of_no_subclass,
 )
 from torchlint.rules.repairs import is_literal
-from torchlint.rules.variable.variable_calls import VARIABLE_NAMES, VariableCall, unwrap, variable_call
+from torchlint.rules.variable.variable_calls import VariableCall, unwrap, variable_call
 from torchlint.rules.wording import brief, brief_or, import_step
 
-_MAKERS = (TENSOR_MAKERS | VARIABLE_NAMES) - {"torch.sparse_coo_tensor"}
-"""What gives a new tensor without a graph, whatever it is given."""
 _REFUSED = Kind.ARRAY | Kind.SEQUENCE | Kind.SIZE | Kind.INTEGER | Kind.SCALAR | Kind.STRING
 _NEVER = {Kind.ARRAY: "a NumPy array", Kind.SEQUENCE: "a sequence", Kind.INTEGER: "a number", Kind.SCALAR: "a number"}
 
@@ -149,7 +145,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
     """Say what a call means today, and write that; nothing is detached twice."""
     flag = None if is_literal(wrapper.requires_grad, "False") else wrapper.requires_grad
-    short, has_no_graph = brief_or("", data.value, context), is_detached(data.value, context)
+    short = brief_or("", data.value, context)
     tensor = f"`{short}`" if short else "the tensor"
     title, behind = "Use the tensor without `Variable`", ""
     if is_detached_behind(wrapper.call, context, with_data=True):
@@ -157,9 +153,11 @@ def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileCon
         if flag is not None and not is_literal(flag, "True"):
             return message, None
         flag, assumed = None, []
-    elif is_detaching(data.value, context) or (has_no_graph and _is_made_of_data(context.python(data.value), context)):
+    elif is_detaching(data.value, context) or is_new(data.value, context) or _is_wrapped(data.value, context):
         message = f"`{code}` adds nothing to a tensor since torch 0.4: use {tensor} as it is"
-        assumed = [NO_GRADIENT_CARRIED.decided(None if has_no_graph else "", brief(data.value, context))]
+        assumed = [
+            NO_GRADIENT_CARRIED.decided(None if is_detached(data.value, context) else "", brief(data.value, context))
+        ]
     else:
         message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
         title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
@@ -180,51 +178,16 @@ def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileCon
     return message, Fix(title, edits, (*assumed, *kept_below(wrapper.call.func, context)))
 
 
+def _is_wrapped(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether an argument is a call of ``Variable`` itself, which is detached in its turn."""
+    return isinstance(node, cst.Call) and variable_call(node, context) is not None
+
+
 def _is_bool(flag: cst.Arg, context: FileContext) -> bool:
     if isinstance(flag.value, cst.UnaryOperation) and isinstance(flag.value.operator, cst.Not):
         return True
     known = context.value(flag.value)
     return isinstance(known.const, bool) and not known.claimed
-
-
-# ---------------------------------------------------------------------- what is new, and has no graph
-def _is_made_of_data(node: ast.AST | None, context: FileContext) -> bool:
-    """Whether an expression holds no tensor, or one that torch makes on the spot, of nothing that others may hold.
-
-    No query tells yet whether a tensor object is new, and a `.detach()` behind most wrappers would be noise.
-    """
-    known = context.value(node)
-    if known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)):
-        return True
-    match node:
-        case ast.Call(func=function, args=args, keywords=keywords) if all(e.arg not in (None, "out") for e in keywords):
-            if _makes_anew(node, context):
-                return True
-            operands, names = [*args, *(each.value for each in keywords)], context.names(function)
-            if isinstance(function, ast.Attribute) and context.value(function.value).is_tensor:
-                operands.append(function.value)
-            elif not names or not all(each.startswith("torch.") for each in names):
-                return False
-        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            operands = [left, right]
-        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
-            operands = [inner]
-        case ast.List(elts=operands) | ast.Tuple(elts=operands):
-            pass
-        case _:
-            return False
-    return all(_is_made_of_data(each, context) for each in operands)
-
-
-def _makes_anew(call: ast.Call, context: FileContext) -> bool:
-    """Whether a call makes a tensor of values or sizes, whatever it is given: legacy types may take over a tensor."""
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    names = context.names(call.func)
-    if word in _MAKERS or (names and names <= _MAKERS):
-        return True
-    is_starred = any(isinstance(each, ast.Starred) for each in call.args)
-    is_legacy = word == "new" or tensor_type(names) is not None
-    return is_legacy and not is_starred and (len(call.args) > 1 or not context.value(call).dtype & Dtype.FLOATING)
 
 
 RULE = Rule(
