@@ -107,7 +107,7 @@ def test_every_fix_is_offered_with_its_applicability(editor: Editor) -> None:
 READINGS = {
     "torch.Tensor(x)": ("torch.as_tensor(x, dtype=torch.float32)", "torch.empty(x)"),
     "torch.LongTensor(x)": ("torch.as_tensor(x, dtype=torch.int64)", "torch.empty(x, dtype=torch.int64)"),
-    "torch.Tensor(width)": ("torch.as_tensor(width, dtype=torch.float32)", "torch.empty(width)"),
+    "torch.Tensor(width)": ("torch.empty(width)", "torch.as_tensor(width, dtype=torch.float32)"),
     "torch.ones(2).new(x)": ("torch.ones(2).new_tensor(x)", "torch.ones(2).new_empty(x)"),
 }
 

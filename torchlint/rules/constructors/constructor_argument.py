@@ -53,6 +53,11 @@ class Given:
         """Whether only the author can tell if a size or data is meant."""
         return self.kind in (ArgumentKind.SHAPE, ArgumentKind.UNKNOWN)
 
+    @property
+    def reads_as_size(self) -> bool:
+        """Whether it is taken for a size first: it is one, or nothing but its name says that it is."""
+        return self.is_size or (self.kind is ArgumentKind.UNKNOWN and bool(_ONE_SIZE.search(self.what.strip("`"))))
+
 
 _SIZES = Kind.INTEGER | Kind.SIZE
 _ALWAYS_REFUSED = Kind.NONE | Kind.STRING | Kind.SCALAR

@@ -38,7 +38,7 @@ def as_row(values):
 row = as_row([1, 2, 3])
 ```
 
-and `torch.empty(values)` where it is a size.
+and `torch.empty(values)` where it is a size. Both are offered; a name such as `width` puts the size first.
 
 ## Severity
 

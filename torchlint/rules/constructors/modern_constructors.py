@@ -68,10 +68,12 @@ def modern(call: Construction, context: FileContext) -> Fix | None:
         return _tensor_itself(call, context)
     if call.given.kind is ArgumentKind.INVALID or (call.type.dtype is None and not call.type.plain):
         return None
-    fix = _fix(call, function_for(call), context)
+    data = function_for(call)
+    first, second = ("empty", data) if call.given.may_be_either and call.given.reads_as_size else (data, "empty")
+    fix = _fix(call, first, context)
     if fix is None or not call.given.may_be_either:
         return fix
-    return replace(fix, otherwise=_fix(call, "empty", context))
+    return replace(fix, otherwise=_fix(call, second, context))
 
 
 def function_for(call: Construction) -> str:
@@ -95,7 +97,7 @@ def _fix(call: Construction, function: str, context: FileContext) -> Fix | None:
     edits = [context.replace(call.node.func, callee), *_insertions(call, suffix, context), *imports, *more]
     if call.zeroing is not None:
         edits.append(Edit(context.outer_span(call.node)[1], context.span(call.zeroing)[1], ""))
-    action = f"Use `{callee}(...{suffix})`{_alternative(call, device)}"
+    action = f"Use `{callee}(...{suffix})`{_alternative(call, function, device)}"
     return Fix(action, tuple(dict.fromkeys(edits)), tuple(_assumed(call, function, context)))
 
 
@@ -128,12 +130,14 @@ def _insertions(call: Construction, suffix: str, context: FileContext) -> tuple[
     return (Edit(end, end, f"0{suffix}"),)
 
 
-def _alternative(call: Construction, device: str) -> str:
+def _alternative(call: Construction, function: str, device: str) -> str:
     """Return what else may be meant, for the title."""
     if device == "device":
         return " and say on which device"
     if not call.given.may_be_either:
         return ""
+    if function == "empty":
+        return f" if {call.given.what} is a size, `torch.{function_for(call)}` if it holds values"
     return f" if {call.given.what} holds values, `torch.empty` if it is a size"
 
 
