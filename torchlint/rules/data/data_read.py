@@ -60,9 +60,11 @@ generator or a coroutine does not tell that no graph saves the value.
 Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
 an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
 
-`.data` is only dropped where the chain detaches anyway, and where what is only read carries no gradient
-(`pred.argmax(1).data.cpu().numpy()`). `x.data[0]` of what may have no dimensions raises in both spellings, and wants
-`.item()` ([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
+`.data` is only dropped where the chain detaches anyway, where what is only read carries no gradient
+(`pred.argmax(1).data.cpu().numpy()`), and where it is written into another tensor with grad mode off.
+
+`x.data[0]` of what may have no dimensions raises in both spellings, and wants `.item()`
+([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
 
 Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
 as a constant, and follows `.detach()`. Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules,
@@ -84,7 +86,7 @@ import libcst as cst
 
 from torchlint.diagnostics.assumptions import AUTHOR_MEANT_THIS, NOT_WRITTEN_LATER, Decision
 from torchlint.diagnostics.model import Fix
-from torchlint.rules.api import Draft, FileContext, Rule, Triggers
+from torchlint.rules.api import TENSOR_METHODS, Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
 from torchlint.rules.data.data_use import Use, drop_edit
 from torchlint.rules.data.detached import carries_no_gradient, is_detached_behind, is_detaching
@@ -100,7 +102,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     _, evidence = found
     is_detached = is_detached_behind(node, context) or is_detaching(node.value, context)
-    if is_detached or _carries_no_gradient(node, context):
+    if is_detached or _needs_no_detach(node, context):
         fix = Fix("Drop `.data`", (drop_edit(node, context),))
         message = "`.data` is only read here: drop it"
     else:
@@ -137,14 +139,25 @@ def _assumed(node: cst.Attribute, evidence: Evidence, context: FileContext) -> I
         yield AUTHOR_MEANT_THIS.open(doubt=doubt, is_likely=True)
 
 
-def _carries_no_gradient(node: cst.Attribute, context: FileContext) -> bool:
-    """Whether the tensor of a ``.data`` does not require grad, and is only read: then it may stand there itself.
+def _needs_no_detach(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether the tensor of a ``.data`` may stand there itself: it is only read, and no gradient goes from there.
 
     A gradient may carry one, where it was computed with ``create_graph``.
     """
     if isinstance(node.value, cst.Attribute) and node.value.attr.value == "grad":
         return False
-    return carries_no_gradient(node.value, context) and context.leaves_trace(node).is_no
+    is_recorded = not _is_given_to_a_write(node, context) or context.mode(node) != Mode.OFF
+    return (carries_no_gradient(node.value, context) or not is_recorded) and context.leaves_trace(node).is_no
+
+
+def _is_given_to_a_write(node: cst.Attribute, context: FileContext) -> bool:
+    """Whether a value is written into another tensor, as it is or times something: ``p.add_(g.data * 2)``."""
+    above = context.parent(node)
+    while isinstance(above, cst.BinaryOperation):
+        above = context.parent(above)
+    call = context.parent(above) if isinstance(above, cst.Arg) else None
+    called = call.func if isinstance(call, cst.Call) else None
+    return isinstance(called, cst.Attribute) and called.attr.value.endswith("_") and called.attr.value in TENSOR_METHODS
 
 
 def _may_be_number(node: cst.Attribute, context: FileContext) -> bool:
