@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 from torchlint.rules.api import TENSOR_MAKERS, Dtype, FileContext, Grad, Kind, any_element
-from torchlint.rules.constructors.legacy_types import tensor_type
 from torchlint.rules.data.data_use import is_stored
 from torchlint.rules.data.own_data import has_own_data
 from torchlint.rules.repairs import method_call
@@ -18,6 +18,7 @@ _COPYING = frozenset(
 )
 """Methods behind and before which a `.detach()` does the same: their result is the tensor itself or a copy of it."""
 
+_LEGACY = re.compile(r"torch\.(?:cuda\.)?\w*Tensor")
 _MAKERS = TENSOR_MAKERS - {"torch.sparse_coo_tensor"}
 """What gives a new tensor without a graph, whatever it is given."""
 
@@ -114,5 +115,5 @@ def _makes_anew(call: ast.Call, context: FileContext) -> bool:
     if word in _MAKERS or (names and names <= _MAKERS):
         return True
     is_starred = any(isinstance(each, ast.Starred) for each in call.args)
-    is_legacy = word == "new" or tensor_type(names) is not None
+    is_legacy = word == "new" or (bool(names) and all(map(_LEGACY.fullmatch, names)))
     return is_legacy and not is_starred and (len(call.args) > 1 or not context.value(call).dtype & Dtype.FLOATING)
