@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
 from torchlint.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.config import Config
+    from torchlint.diagnostics.model import Applicability, Confidence, Edit, FileResult, Finding, Fix
     from torchlint.linter.engine import FixResult
 
 __version__ = VERSION
@@ -52,14 +52,15 @@ def _raw(source: str | bytes) -> bytes:
     return source.encode() if isinstance(source, str) else source
 
 
+_HOMES = dict.fromkeys(("Applicability", "Confidence", "Edit", "FileResult", "Finding", "Fix"), "diagnostics.model")
+_HOMES |= {"Config": "config", "FixResult": "linter.engine"}
+
+
 def __getattr__(name: str) -> object:
-    """Import what the command line starts without."""
-    if name == "Config":
-        from torchlint.config import Config
+    """Import what the command line starts without, and Ctrl-C could interrupt before the command line is there."""
+    from importlib import import_module
 
-        return Config
-    if name == "FixResult":
-        from torchlint.linter.engine import FixResult
-
-        return FixResult
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"torchlint.{_HOMES[name]}"), name)
+    return found

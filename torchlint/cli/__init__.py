@@ -18,7 +18,7 @@ FAILED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit status: 0 clean, 1 findings, 2 the run itself failed."""
+    """Run the program and return its exit status: 0 clean, 1 findings, 2 the run itself failed, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):
@@ -27,16 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = _dispatch(given)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader had enough, as `head` has
+    except BrokenPipeError:  # the reader had enough, as `head` has: that is no failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return 0
     except OSError as error:
         _complain(f"output cannot be written: {error.strerror or error}")
         with suppress(OSError):  # else the interpreter complains a second time when it flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except KeyboardInterrupt:
-        _complain("interrupted")
         return FAILED
     return status
 

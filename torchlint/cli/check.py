@@ -13,7 +13,7 @@ from zlib import crc32
 from torchlint.cli.arguments import COMMANDS, UsageError
 from torchlint.cli.cache_folder import result_cache_for
 from torchlint.cli.filters import Filters, filters_for
-from torchlint.cli.progress import FILES, progress
+from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
 from torchlint.config import SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
@@ -171,9 +171,9 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
     if plan.flags.verbose:
         _narrate(targets, session)
     approve = plan.approval.approve if plan.approval else None
-    manner = ("Verifying", 1) if approve else ("Checking", FILES)  # running fixes takes a second each
-    with progress(len(targets), session.stderr, not plan.flags.quiet, *manner) as done:
-        outcomes = run_files(targets, plan.mode, session.jobs, done, approve, cache)
+    title = "Verifying" if approve else "Checking"
+    with progress(len(targets), session.stderr, not plan.flags.quiet, title) as shown:
+        outcomes = run_files(targets, plan.mode, session.jobs, shown.advance, approve, cache, shown.begin)
     if cache and plan.flags.verbose:
         session.say("info", cache.fault or f"{sum(each.recalled for each in outcomes)} files known from earlier runs")
     outcomes = plan.filters.silence(outcomes, {each.path: each for each in targets}, session.jobs)

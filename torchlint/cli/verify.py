@@ -24,8 +24,6 @@ from torchlint.source.text import Source
 from torchlint.verify.verdicts import REFUTED, Verdict
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
-_A_BAR_FROM = 3
-"""Fixes, or examples of rules, from which on a progress bar is worth its line: each takes about a second."""
 
 
 def run(flags: Options, session: Session) -> int:
@@ -45,8 +43,9 @@ def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
 
     entries = [each for each in RULES if each.words and (codes is None or each.code in codes)]
     wanted = [each.code for each in entries]
-    with progress(sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
-        found = dict(examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs, done))
+    with progress(sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", "examples") as shown:
+        verdicts = examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs, shown.advance)
+        found = dict(verdicts)
     ruled = [Ruled(each.code, each.name, examples.count(each.code), found[at]) for at, each in enumerate(entries)]
     if flags.verdict_format == "json":
         print(output.json_of_rules(ruled, bench), file=session.stdout)
@@ -69,10 +68,10 @@ def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
     court = Court(bench.devices, flags.time_limit, session.jobs)
     found: dict[int, Verdict] = {}
     asked = ((source, place.finding, settings) for place, source, settings in proposed)
-    with progress(len(proposed), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
+    with progress(len(proposed), session.stderr, not flags.quiet, "Verifying", "fixes") as shown:
         for number, verdict in court.verdicts(asked):
             found[number] = verdict
-            done(1)
+            shown.advance(1)
     tried = [Tried(place, found[at]) for at, (place, _, _) in enumerate(proposed)]
     if flags.verdict_format == "json":
         print(output.json_of_fixes(tried, bench), file=session.stdout)

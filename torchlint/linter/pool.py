@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -46,9 +50,37 @@ def spread(
             yield at, _alone(work, items[at])
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Begin processes that look for garbage as rarely as this one: those that are not forked would not know."""
-    return ProcessPoolExecutor(jobs, initializer=gc.set_threshold, initargs=gc.get_threshold())
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Begin processes, and end them at once where the run is broken off: what they are about is of no use then."""
+    pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=gc.get_threshold())
+    try:
+        yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off: what is raised while Python forks is lost, and a new process would have it as its own."""
+    if sys.platform == "win32":  # nothing forks there
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(*thresholds: int) -> None:
+    """Leave Ctrl-C to the process that began this one, and look for garbage as rarely as it does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(*thresholds)
 
 
 def chunks(weights: Sequence[int], jobs: int) -> Iterator[Chunk]:
@@ -75,7 +107,8 @@ def _hand_out(
     suspects: list[Chunk],
 ) -> None:
     try:
-        flying[pool.submit(_batch, work, [items[at] for at in chunk])] = chunk
+        with _uninterrupted():
+            flying[pool.submit(_batch, work, [items[at] for at in chunk])] = chunk
     except BrokenProcessPool:
         suspects.append(chunk)
 
@@ -98,7 +131,9 @@ def _batch(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result
 def _alone(work: Callable[[Item], Result], item: Item) -> Result | Exception:
     try:
         with _pool(1) as pool:
-            return pool.submit(work, item).result()
+            with _uninterrupted():
+                future = pool.submit(work, item)
+            return future.result()
     except BrokenProcessPool:
         return ProcessDiedError("the process that checked it died (out of memory?): exclude the file or report it")
     except Exception as error:  # noqa: BLE001  # handed on to be named

@@ -75,8 +75,11 @@ def run(
     done: Callable[[int], None] = lambda _: None,
     approve: Approve | None = None,
     cache: ResultCache | None = None,
+    begun: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Go through the files and give what came of them, in their order; ``done`` is told of files as they finish.
+
+    ``begun`` is told the path of each that this process takes up; what another one does is not known before it is done.
 
     Where fixes need approval all files are done in this process. What ``cache`` holds is not looked for again, but
     no fix is taken from it: where one is to be applied the file is looked at anew.
@@ -86,7 +89,7 @@ def run(
     depend on which was repaired first. Those that read a repaired file are then looked at again.
     """
     _look_again()
-    outcomes = _pass(targets, mode, jobs, done, approve, cache)
+    outcomes = _pass(targets, mode, jobs, done, approve, cache, begun)
     if mode is RunMode.FIX:
         _write(targets, outcomes, jobs, approve)
         if cache is not None:
@@ -137,6 +140,7 @@ def _pass(
     done: Callable[[int], None],
     approve: Approve | None,
     cache: ResultCache | None = None,
+    begun: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Look at files as they are on disk; nothing is written."""
     found: dict[int, Outcome] = {}
@@ -153,7 +157,7 @@ def _pass(
             writer.add(target, outcome.result, outcome.after)
 
     work = partial(attempt, mode=mode, approve=approve)
-    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came)
+    made = over([targets[at] for at in left], work, lambda target: target, 1 if approve else jobs, came, begun)
     found.update(zip(left, made, strict=True))
     if made:
         _look_again()
@@ -188,15 +192,17 @@ def over(
     target: Callable[[Item], Target],
     jobs: int,
     came: Callable[[Item, Outcome], None] = lambda _item, _outcome: None,
+    begun: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Return what came of each item, in their order: one after another, or in a pool where there is enough to do.
 
-    ``came`` is told of each as it comes.
+    ``came`` is told of each as it comes, ``begun`` of the paths that are taken up one after another.
     """
     weights = [_size(target(item).real) for item in items] if jobs > 1 and len(items) > 1 else []
     if sum(weights) < POOL_FROM:
         outcomes = []
         for item in items:
+            begun(target(item).path)
             outcomes.append(work(item))
             came(item, outcomes[-1])
         return outcomes
