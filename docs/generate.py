@@ -32,7 +32,7 @@ from torchlint.diagnostics.assumptions import ASSUMPTIONS  # noqa: E402
 from torchlint.diagnostics.model import Severity  # noqa: E402
 from torchlint.diagnostics.rule_docs import page, summary  # noqa: E402
 from torchlint.diagnostics.rule_metadata import RuleMetadata, Triggers  # noqa: E402
-from torchlint.linter.engine import SYNTAX_ERROR  # noqa: E402
+from torchlint.linter.engine import SYNTAX_ERROR, TOO_LARGE  # noqa: E402
 from torchlint.suppression.unused import MISSPELT, UNKNOWN, UNUSED  # noqa: E402
 from torchlint.verify import allowed  # noqa: E402
 from torchlint.verify.ledger import Rare, Row, read, series  # noqa: E402
@@ -175,7 +175,7 @@ def rules() -> tuple[RuleMetadata, ...]:
     """Return what each rule says of itself, in the order of their codes; the registry may be older."""
     modules = (import_module(each.name) for each in walk_packages(package.__path__, "torchlint.rules."))
     made = (replace(module.RULE, family=module.__name__.split(".")[2]) for module in modules if hasattr(module, "RULE"))
-    return tuple(sorted((*made, SYNTAX_ERROR, UNUSED, UNKNOWN, MISSPELT), key=lambda rule: rule.code))
+    return tuple(sorted((*made, SYNTAX_ERROR, UNUSED, UNKNOWN, MISSPELT, TOO_LARGE), key=lambda rule: rule.code))
 
 
 def registry() -> str:

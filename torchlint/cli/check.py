@@ -15,7 +15,7 @@ from torchlint.cli.cache_folder import result_cache_for
 from torchlint.cli.filters import Filters, filters_for
 from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
-from torchlint.config import SYNTAX_ERROR, Config, Finder
+from torchlint.config import FILE_TOO_LARGE, SYNTAX_ERROR, Config, Finder
 from torchlint.config.options import FORMATS_FOR_PEOPLE, Options
 from torchlint.config.selectors import nearest
 from torchlint.diagnostics.model import FORCE_SINCE, FileResult, Severity, Trouble
@@ -233,6 +233,9 @@ def _conclude(
         unsafe_fixes=plan.config.unsafe_fixes,
         troubles=tuple(troubles),
         known=known,
+        at_first=sum(each.at_first for each in outcomes if each.fixed and not each.linked_out),
+        is_repaired=plan.mode is RunMode.FIX,
+        is_short=not plan.flags.verbose,
     )
     if plan.mode is RunMode.DIFF:
         changed = _show_diff(plan, outcomes, report, session, out)
@@ -347,8 +350,7 @@ def _show_diff(plan: _Plan, outcomes: list[Outcome], report: Report, session: Se
         else:
             _write_bytes(out, text)
     if not plan.flags.quiet:
-        count = sum(len(findings) for _, findings in report.fixed)
-        print(summary.would_fix(count, len(changed)), file=session.stderr)
+        print(summary.would_fix(report, len(changed)), file=session.stderr)
     return bool(changed)
 
 
@@ -358,7 +360,8 @@ def _status(plan: _Plan, report: Report) -> int:
     if plan.flags.exit_zero or not plan.report_findings:
         return CLEAN
     least = plan.config.run.fail_on or Severity.LEGACY
-    return FINDINGS if any(each.finding.severity >= least for each in report.places) else CLEAN
+    counted = (each.finding for each in report.places if each.finding.code != FILE_TOO_LARGE)
+    return FINDINGS if any(each.severity >= least for each in counted) else CLEAN
 
 
 def _closed(troubles: Iterable[Trouble], status: int, session: Session) -> int:

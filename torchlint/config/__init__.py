@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlint.config.finder import ConfigError, Document, Finder
-from torchlint.config.layers import SYNTAX_ERROR, Config, assemble
+from torchlint.config.layers import FILE_TOO_LARGE, SYNTAX_ERROR, Config, assemble
 from torchlint.config.options import CACHE
 
-__all__ = ["CACHE", "SYNTAX_ERROR", "Config", "ConfigError", "Document", "Finder", "assemble"]
+__all__ = ["CACHE", "FILE_TOO_LARGE", "SYNTAX_ERROR", "Config", "ConfigError", "Document", "Finder", "assemble"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 
 from torchlint.config.globs import matches
-from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, WORKED_IN, Options
+from torchlint.config.options import DEFAULT_EXCLUDE, DEFAULTS, IN_FILES, MAX_FILE_SIZE, WORKED_IN, Options
 from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, codes_meant, selection
 from torchlint.config.values import Patterns
 from torchlint.diagnostics.model import Applicability, Confidence, FileResult, Finding, Settings, Severity
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 SYNTAX_ERROR = "TNS900"
 """Reported whatever is selected: a file that was not understood must not pass in silence."""
-
+FILE_TOO_LARGE = "TNS904"
+"""Reported whatever is selected, for the same reason; it never changes the exit status."""
 
 _ALWAYS_SHOWN = "TNS9"
 
@@ -44,6 +45,8 @@ class Config:
     """The codes whose safe fixes count as unsafe."""
     per_file_ignores: Patterns = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    max_file_size: int = MAX_FILE_SIZE
+    """So many bytes of code are looked at in a file, at most; 0 for any number."""
     root: str = ""
     """The absolute folder of the configuration file, which anchors its patterns."""
     cwd: str = ""
@@ -137,6 +140,7 @@ def assemble(layers: Iterable[Options], root: str = "", cwd: str = "", path: str
         distrusted=frozenset(run.extend_unsafe_fixes or ()),
         per_file_ignores=run.per_file_ignores or (),
         exclude=run.exclude or (),
+        max_file_size=MAX_FILE_SIZE if run.max_file_size is None else run.max_file_size,
         root=root,
         cwd=cwd,
         path=path,

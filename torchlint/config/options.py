@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MAX_FILE_SIZE = 1_000_000
+"""Bytes of code: what people write is smaller by far."""
 CACHE = ".torchlint_cache"
 """The folder of the cache, unless the user gives another."""
 
@@ -292,6 +294,17 @@ class Options:
         group=FILES,
         default=True,
         doc="whether what `.gitignore` names is left out; `--no-respect-gitignore` looks at it too",
+    )
+    max_file_size: int | None = option(
+        values.SIZE,
+        "skip files with more bytes of code (default: 1000000)",
+        EDITOR,
+        group=FILES,
+        metavar="BYTES",
+        default=MAX_FILE_SIZE,
+        per_file=True,
+        doc="skip files with more bytes of code, and report them as `TNS904`; 0 for no limit. Of a notebook only "
+        "the cells of code count",
     )
     stdin_filename: str | None = flag(values.FILE, "the name of what standard input holds", group=FILES, metavar="PATH")
     jobs: int | None = flag(

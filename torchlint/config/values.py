@@ -180,6 +180,20 @@ def _seconds(text: str) -> float:
     return found
 
 
+def size(value: object) -> int:
+    """Read a number of bytes.
+
+    :raises OptionError: where it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise OptionError(f"expected a number of bytes, or 0 for no limit, got {_shown(value)}")
+    return value
+
+
+def _size(text: str) -> int:
+    return size(int(text) if text.isdecimal() else text)
+
+
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise OptionError(f"expected a number from 1, got `{text}`")
@@ -223,4 +237,5 @@ OPTIONAL_TEXT = ValueKind(from_text=str, optional=True)
 EXPLAINED = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME, *ASSUMPTIONS))
 SHARD = ValueKind(from_text=shard)
 SECONDS = ValueKind(from_text=_seconds)
+SIZE = ValueKind(size, _size)
 COUNT = ValueKind(from_text=_count)

@@ -51,6 +51,7 @@ RULES: tuple[RuleMetadata, ...] = (
     RuleMetadata(code="TNS901", name="unused-suppression", severity=Severity.WARNING),
     RuleMetadata(code="TNS902", name="unknown-code-in-suppression", severity=Severity.WARNING),
     RuleMetadata(code="TNS903", name="unknown-directive", severity=Severity.WARNING),
+    RuleMetadata(code="TNS904", name="file-too-large"),
 )
 
 BY_CODE: dict[str, RuleMetadata] = {rule.code: rule for rule in RULES}

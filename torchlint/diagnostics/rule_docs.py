@@ -17,6 +17,12 @@ _OWN = {
         "The other files of the run are checked all the same, and so are the other cells of a notebook.\n"
         "To leave such files out, name them in `exclude`."
     ),
+    "file-too-large": (
+        "The file holds so much code that it was skipped.\n\n"
+        "Files of this size are data, or were made by a program. `max-file-size` sets the limit in bytes of code:\n"
+        "1,000,000 by default, 0 for none. Of a notebook only the cells of code count, not their outputs.\n"
+        "The finding never changes the exit status. To leave the file out without a word, name it in `exclude`."
+    ),
     "unused-suppression": """\
 A comment silences a rule that finds nothing there.
 

@@ -51,6 +51,7 @@ _DEPTH = 10_000
 _ASYNC = re.compile(rb"async\s*=[^=]")
 """The argument of `x.cuda(async=True)`, which was another name for `non_blocking`."""
 SYNTAX_ERROR = RuleMetadata("TNS900", "syntax-error", severity=Severity.ERROR)
+TOO_LARGE = RuleMetadata("TNS904", "file-too-large")
 
 ABOUT_TENSORS = ("TNS1", "TNS2", "TNS3", "TNS5")
 """Families of rules that have nothing to say where no tensor is met."""
@@ -91,6 +92,8 @@ def _check_for(
     except OtherLanguage as other:
         return FileResult(path, None, passed_over=f"not checked: {other}")
     source = reading.source
+    if config.max_file_size and len(source.utf8) > config.max_file_size:
+        return FileResult(path, source, (_too_large(len(source.utf8), config),))
     with _deep_recursion():
         siblings = Siblings(source, config, codes, changed)
         checked = _check(source, codes, config, siblings)
@@ -127,6 +130,8 @@ class FixResult:
     remaining: FileResult
     changed: Changed | None = None
     """Where fixing was confined to some rows: which rows of ``raw`` these are now, those that fixes wrote included."""
+    at_first: int = 0
+    """How many findings had a fix before any was applied; others come up on the way."""
 
 
 Approve = Callable[[Source, Sequence[Finding], Settings], Sequence[Finding]]
@@ -144,9 +149,11 @@ def fix_bytes(
     fixed: list[Finding] = []
     troubles: list[Trouble] = []
     refused: set[str] = set()
-    for _ in range(ROUNDS):
+    at_first = 0
+    for past in range(ROUNDS):
         current = _check_for(config.codes(path) | _following(fixed), path, raw, config, changed)
         wanted = list(_fixable(current, config, changed))
+        at_first = at_first if past else len(wanted)
         chosen = _first([each for each in wanted if each.code not in refused])
         if current.source is None:
             break
@@ -167,7 +174,8 @@ def fix_bytes(
         refused |= culprits or {each.code for each in outcome.taken}
         troubles.extend(_broken_fix(path, code) for code in sorted(refused))
     remaining = check_bytes(path, raw, config)
-    return FixResult(raw, tuple(fixed), replace(remaining, troubles=(*remaining.troubles, *troubles)), changed)
+    remaining = replace(remaining, troubles=(*remaining.troubles, *troubles))
+    return FixResult(raw, tuple(fixed), remaining, changed, at_first)
 
 
 def _fixable(result: FileResult, config: Config, changed: Changed | None) -> Iterator[Finding]:
@@ -431,6 +439,11 @@ def _unreadable(path: str, raw: bytes, error: SourceError) -> FileResult:
 def _offset(source: Source, row: int, column: int) -> int:
     row = max(1, min(row, len(source.line_starts)))
     return source.line_starts[row - 1] + len(source.line(row)[: max(column - 1, 0)].encode())
+
+
+def _too_large(size: int, config: Config) -> Finding:
+    message = f"not checked: {size:,} bytes of code, `max-file-size` is {config.max_file_size:,}"
+    return Finding(TOO_LARGE.code, TOO_LARGE.name, 0, 0, message, Confidence.CERTAIN, severity=TOO_LARGE.severity)
 
 
 def _too_deep() -> Finding:

@@ -57,6 +57,9 @@ class Outcome:
     recalled: bool = False
     """Whether it is what an earlier run found."""
 
+    at_first: int = 0
+    """How many findings had a fix before any was applied."""
+
     @property
     def path(self) -> str:
         """The path to show."""
@@ -119,7 +122,8 @@ def _write(targets: Sequence[Target], outcomes: list[Outcome], jobs: int, approv
             break
         moved = [replace(targets[at], changed=outcomes[at].changed) for at in fresh]
         for at, again in zip(fresh, _pass(moved, RunMode.FIX, jobs, lambda _: None, approve), strict=True):
-            outcomes[at] = replace(again, fixed=(*outcomes[at].fixed, *again.fixed))
+            before = outcomes[at]
+            outcomes[at] = replace(again, fixed=(*before.fixed, *again.fixed), at_first=before.at_first)
 
 
 def _rests_on(outcome: Outcome, touched: set[str]) -> bool:
@@ -257,7 +261,8 @@ def examine(
         if mode is RunMode.CHECK:
             return Outcome(_presentable(engine.check_bytes(path, raw, config), config), (), raw, raw, False, changed)
         mended = engine.fix_bytes(path, raw, config, changed, approve)
-        return Outcome(_presentable(mended.remaining, config), mended.fixed, raw, mended.raw, False, mended.changed)
+        left = _presentable(mended.remaining, config)
+        return Outcome(left, mended.fixed, raw, mended.raw, changed=mended.changed, at_first=mended.at_first)
     except Exception as error:  # noqa: BLE001  # one file's crash must not end the run; it is named and exits 2
         return _failed(path, _fault(error))
 

@@ -1,11 +1,17 @@
-"""The report for people: the source line with a caret, the steps that led there, and the fix as a small diff."""
+"""The report for people: the source line with a caret, the steps that led there, and the fix as a small diff.
+
+What may break a run is shown so. What is only old takes a line for each finding, and where there is much of it a line
+for each file, unless all is asked for.
+"""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
-from torchlint.diagnostics.model import Applicability, Fix
+from torchlint.diagnostics.model import Applicability, Fix, Severity
+from torchlint.output import concise
 from torchlint.output.excerpts import changes, cropped
 from torchlint.output.report import SEVERITY_STYLES, LocatedFinding, Report
 from torchlint.output.screen import Screen, code, columns, printable
@@ -18,11 +24,40 @@ _PROMISE = {
 }
 
 
+_MOST_LINES = 20
+"""Findings of what is only old that are shown by a line for each."""
+_MOST_FILES = 25
+
+
 def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Yield the lines of the report, an empty one behind each finding."""
+    """Yield the lines of the report, an empty one behind each finding that is shown in full."""
+    old = []
     for place in report.places:
+        if report.is_short and place.finding.severity is Severity.LEGACY:
+            old.append(place)
+            continue
         yield from _finding(place, report, screen)
         yield ""
+    if len(old) <= _MOST_LINES:
+        yield from (concise.line(each, screen, report.fixable(each.finding)) for each in old)
+    else:
+        yield from _by_file(old, screen)
+    if old:
+        yield ""
+
+
+def _by_file(places: list[LocatedFinding], screen: Screen) -> Iterator[str]:
+    """Yield a line for each file, those with most findings first, and how to see more."""
+    files: dict[str, Counter[str]] = {}
+    for place in places:
+        files.setdefault(place.path, Counter())[place.finding.code] += 1
+    ordered = sorted(files.items(), key=lambda each: (-each[1].total(), each[0]))
+    for path, codes in ordered[:_MOST_FILES]:
+        parts = (f"{screen.paint(code, 'cyan')} × {count}" for code, count in sorted(codes.items()))
+        yield f"{screen.paint(printable(path), 'bold')}: {codes.total()} legacy ({', '.join(parts)})"
+    if rest := ordered[_MOST_FILES:]:
+        yield f"… and {sum(codes.total() for _, codes in rest)} more in {len(rest)} file{'s' * (len(rest) != 1)}"
+    yield "To see each of them, use --output-format concise, or -v for reasons and repairs."
 
 
 def _finding(place: LocatedFinding, report: Report, screen: Screen) -> Iterator[str]:

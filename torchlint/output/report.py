@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchlint.config import FILE_TOO_LARGE, SYNTAX_ERROR
 from torchlint.diagnostics.model import Applicability, FileResult, Finding, Severity, Trouble
 from torchlint.diagnostics.registry import BY_NAME
 from torchlint.source.notebook import as_notebook
@@ -97,7 +98,9 @@ class LocatedFinding:
 class Report:
     """All findings that remain, those that were fixed, whether unsafe fixes are allowed, and what kept the run back.
 
-    ``known`` counts the findings that the baseline knows; they are not among those that remain.
+    ``known`` counts the findings that the baseline knows; they are not among those that remain. ``at_first`` counts the
+    fixes that were there before any was applied, ``is_repaired`` says that they were applied as far as they could be.
+    ``is_short`` asks for less of what is only old.
     """
 
     results: tuple[FileResult, ...]
@@ -105,6 +108,9 @@ class Report:
     unsafe_fixes: bool = False
     troubles: tuple[Trouble, ...] = ()
     known: int = 0
+    at_first: int = 0
+    is_repaired: bool = False
+    is_short: bool = False
 
     @property
     def places(self) -> Iterator[LocatedFinding]:
@@ -121,13 +127,15 @@ class Report:
     def counts(self) -> Counter[str]:
         """Count what remains: ``found``, ``fixable`` and ``unsafe`` (fixable with ``--unsafe-fixes`` only).
 
-        ``hazards`` and ``legacy`` part what was found, ``hazards fixable`` and ``legacy fixable`` what is fixable.
+        ``broken`` (what does not parse), ``skipped``, ``hazards`` and ``legacy`` part what was found, ``hazards
+        fixable`` and ``legacy fixable`` what is fixable.
         """
         counts: Counter[str] = Counter()
         for result in self.results:
             for finding in result.findings:
                 counts["found"] += 1
-                kind = "legacy" if finding.severity is Severity.LEGACY else "hazards"
+                by_severity = "legacy" if finding.severity is Severity.LEGACY else "hazards"
+                kind = _APART.get(finding.code, by_severity)
                 counts[kind] += 1
                 counts[f"{kind} fixable"] += self.fixable(finding)
                 if self.fixable(finding):
@@ -135,6 +143,10 @@ class Report:
                 elif finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE:
                     counts["unsafe"] += 1
         return counts
+
+
+_APART = {SYNTAX_ERROR: "broken", FILE_TOO_LARGE: "skipped"}
+"""What is found of a file itself, and so is counted apart."""
 
 
 def level(finding: Finding) -> str:

@@ -16,13 +16,13 @@ def render(report: Report, screen: Screen) -> Iterator[str]:
     if not counts["found"] and not fixed:
         yield screen.paint("All checks passed!", "green") + _known(report)
         return
-    left = f"{_parted(counts)}{_hint(counts)}{_known(report)}"
+    left = f"{_parted(counts)}{_hint(counts, report.is_repaired)}{_known(report)}"
     if not fixed:
         yield f"Found {left}"
     elif counts["found"]:
-        yield f"Fixed {_findings(fixed)}; left: {left}"
+        yield f"Fixed {_findings(fixed)}{_later(fixed, report.at_first)}; left: {left}"
     else:
-        yield f"Fixed {_findings(fixed)}, nothing is left.{_known(report)}"
+        yield f"Fixed {_findings(fixed)}{_later(fixed, report.at_first)}, nothing is left.{_known(report)}"
 
 
 def fixes(report: Report, screen: Screen) -> Iterator[str]:
@@ -39,14 +39,17 @@ def fixes(report: Report, screen: Screen) -> Iterator[str]:
     yield ""
 
 
-def would_fix(count: int, paths: int) -> str:
+def would_fix(report: Report, paths: int) -> str:
     """Return the closing line of ``--diff``."""
-    return f"Would fix {_findings(count)} in {paths} file{'s' * (paths != 1)}." if count else "No fix to apply."
+    count = sum(len(findings) for _, findings in report.fixed)
+    more = _later(count, report.at_first)
+    return f"Would fix {_findings(count)} in {paths} file{'s' * (paths != 1)}{more}." if count else "No fix to apply."
 
 
 def did_fix(report: Report) -> str:
     """Return the closing line of ``--fix-only``."""
-    return f"Fixed {_findings(sum(len(findings) for _, findings in report.fixed))}."
+    count = sum(len(findings) for _, findings in report.fixed)
+    return f"Fixed {_findings(count)}{_later(count, report.at_first)}."
 
 
 def silenced(count: int, paths: int) -> str:
@@ -56,27 +59,39 @@ def silenced(count: int, paths: int) -> str:
 
 def gone(count: int, name: str, told: bool) -> str:
     """Tell that entries of a baseline have no finding any more."""
-    more = "" if told else " (-v lists them)"
-    return f"{_findings(count)} that {name} knows went away{more}: --prune-baseline takes them out"
+    more = "" if told else f"; -v lists {'it' if count == 1 else 'them'}"
+    no_longer = "1 baseline entry no longer matches" if count == 1 else f"{count} baseline entries no longer match"
+    return f"{no_longer} ({name}{more}); remove {'it' if count == 1 else 'them'} with --prune-baseline"
 
 
 def _parted(counts: Counter[str]) -> str:
-    """Return ``12 hazards (3 fixable), 85 legacy (71 fixable)``."""
-    hazards = f"{counts['hazards']} hazard{'s' * (counts['hazards'] != 1)}"
+    """Return ``1 syntax error, 12 hazards (3 fixable), 85 legacy (71 fixable), 1 file skipped``."""
+    kinds = {
+        "broken": f"{counts['broken']} syntax error{'s' * (counts['broken'] != 1)}",
+        "hazards": f"{counts['hazards']} hazard{'s' * (counts['hazards'] != 1)}",
+        "legacy": f"{counts['legacy']} legacy",
+        "skipped": f"{counts['skipped']} file{'s' * (counts['skipped'] != 1)} skipped",
+    }
     parts = []
-    for word, told in (("hazards", hazards), ("legacy", f"{counts['legacy']} legacy")):
+    for word, told in kinds.items():
         fixable = counts[f"{word} fixable"]
         if counts[word]:
             parts.append(told + f" ({fixable} fixable)" * bool(fixable))
     return ", ".join(parts)
 
 
-def _hint(counts: Counter[str]) -> str:
-    """Return which flags repair what is fixable."""
-    offers = ["fix with --fix"] * bool(counts["fixable"])
+def _hint(counts: Counter[str], is_repaired: bool) -> str:
+    """Return which flags repair what is fixable; what is left of a repaired file could not be."""
+    offers = ["fix with --fix"] * bool(counts["fixable"] and not is_repaired)
     if counts["unsafe"]:
         offers.append(f"{counts['unsafe']}{' more' * bool(offers)} with --unsafe-fixes")
     return f": {', '.join(offers)}." if offers else "."
+
+
+def _later(fixed: int, at_first: int) -> str:
+    """Say how many fixes came up when others were applied: a name that nothing uses any more, for one."""
+    later = fixed - at_first
+    return f" ({later} of them came up after other fixes)" if 0 < later < fixed else ""
 
 
 def _known(report: Report) -> str:
