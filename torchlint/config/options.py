@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 CACHE = ".torchlint_cache"
 """The folder of the cache, unless the user gives another."""
 
-FORMATS_FOR_PEOPLE = ("full", "concise")
-OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
+FORMATS_FOR_PEOPLE = ("full", "concise", "grouped")
+OUTPUT_FORMATS = (
+    *FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "pylint", "html",
+)  # fmt: skip
 NUMPY_STYLES = ("chain", "force")
 PRESETS = ("hazards", "modernize", "all")
 
