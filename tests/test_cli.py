@@ -70,7 +70,8 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--fx"], "unknown flag `--fx`; did you mean `--fix`?"),
         (["--select", "TNS1o1"], "argument --select: unknown rule `TNS1o1`; did you mean `TNS101`?"),
         (["--select", ""], "argument --select: expected rules, got nothing: leave the flag out for the default"),
-        (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`"),
+        (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`: the families are TNS1, TNS2, TNS3, TNS4, "
+         "TNS5, TNS9; `torchlint rules` lists all rules"),
         (["--per-file-ignores", "a.py"], "argument --per-file-ignores: expected `GLOB:RULE`, got `a.py`"),
         (["--min-confidence", "likly"], 'argument --min-confidence: expected one of certain, likely, possible, '
          'unproven, got "likly"; did you mean `likely`?'),

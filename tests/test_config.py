@@ -8,7 +8,7 @@ import pytest
 
 from torchlint.config import Config, ConfigError, Finder, assemble
 from torchlint.config.options import Options, from_table
-from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_of
+from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_meant, codes_of
 from torchlint.config.torch_requirement import oldest_torch
 from torchlint.config.values import OptionError
 from torchlint.diagnostics.model import Confidence, Settings
@@ -260,6 +260,30 @@ def test_target_torch_comes_from_the_project_unless_it_is_given(tmp_path: Path) 
     (below / "torchlint.toml").write_text('target-torch = "2.0"\n')
     assert found(below).settings.target_torch == (2, 0)
     assert found(below, target_torch=(2, 4)).settings.target_torch == (2, 4)
+
+
+FAMILIES = ": the families are TNS1, TNS2, TNS3, TNS4, TNS5, TNS9; `torchlint rules` lists all rules"
+
+
+@pytest.mark.parametrize(
+    ("selector", "remedy"),
+    [
+        ("TNS1o1", "; did you mean `TNS101`?"),
+        ("TNS111", "; did you mean `TNS101`?"),
+        ("TNS1011", "; did you mean `TNS101`?"),
+        ("TSN101", "; did you mean `TNS101`?"),
+        ("data-raed", "; did you mean `data-read`?"),
+        ("TNS999", FAMILIES),
+        ("TNS600", FAMILIES),
+        ("TNS6", FAMILIES),
+        ("E501", FAMILIES),
+        ("zzz", FAMILIES),
+    ],
+)
+def test_an_unknown_rule_is_answered_with_a_close_one_or_the_families(selector: str, remedy: str) -> None:
+    with pytest.raises(UnknownSelector) as raised:
+        codes_meant(selector)
+    assert str(raised.value) == f"unknown rule `{selector}`{remedy}"
 
 
 def test_an_unknown_selector_is_refused() -> None:
