@@ -114,6 +114,7 @@ def _parts() -> dict[Path, dict[str, str]]:
     return {
         Path("docs/index.md"): {"rules": table("rules/")},
         Path("docs/configuration.md"): {"options": keys()},
+        Path("docs/policy.md"): {"off": off()},
         Path("docs/usage.md"): {"options": flags()},
         Path("docs/fix-safety.md"): {"asked": asked()},
         Path("docs/verify.md"): {"absent": absent(), "allowed": lists()},
@@ -141,6 +142,12 @@ def _default(option: Option) -> str:
     if option.default == ():
         return ""
     return f"`{option.default}`".lower() if option.kind is SWITCH else f'`"{text_of(option.default)}"`'
+
+
+def off() -> str:
+    """Return the list of rules that have to be selected."""
+    lines = [f"- [{each.code}](rules/{each.code}.md) {each.name}" for each in rules() if not each.default]
+    return "\n".join(["", *lines, "", ""])
 
 
 def flags() -> str:
