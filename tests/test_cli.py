@@ -95,6 +95,13 @@ def test_a_mistyped_subcommand_is_taken_for_a_path_with_a_hint(torchlint: Progra
     assert done.stderr == "torchlint: error: explian: no such file or folder; did you mean `torchlint explain`?\n"
 
 
+def test_the_word_of_ruff_for_a_rules_page_is_answered_with_ours(torchlint: Program) -> None:
+    done = torchlint("rule", "TNS101")
+    assert done.status == 2
+    assert "rule: no such file or folder; did you mean `torchlint explain TNS101`?\n" in done.stderr
+    assert torchlint("rule").stderr.endswith("; did you mean `torchlint rules`?\n")
+
+
 def test_a_bad_configuration_is_2(tmp_path: Path, torchlint: Program) -> None:
     file = tmp_path / "torchlint.toml"
     file.write_text("stric = true\n")
