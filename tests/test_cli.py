@@ -78,7 +78,7 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--target-torch", "two"], 'argument --target-torch: expected a version such as "1.13", got "two"'),
         (["--jobs", "0"], "argument --jobs/-j: expected a number from 1, got `0`"),
         (["-", "a.py"], "`-` reads standard input and cannot be given beside other paths"),
-        (["--isolated", "--config", "a.toml"], "--isolated and --config cannot be used together"),
+        (["--isolated", "--config", "a.toml"], "--isolated and --config FILE cannot be used together"),
         (["explain", "TNS1o1"], "unknown rule or assumption `TNS1o1`; did you mean `TNS101`?"),
         (["rules", "x"], "unexpected `x`"),
         (["--output-file", "no/such", "."], "--output-file no/such: its folder does not exist: make it first"),
@@ -100,6 +100,23 @@ def test_the_word_of_ruff_for_a_rules_page_is_answered_with_ours(torchlint: Prog
     assert done.status == 2
     assert "rule: no such file or folder; did you mean `torchlint explain TNS101`?\n" in done.stderr
     assert torchlint("rule").stderr.endswith("; did you mean `torchlint rules`?\n")
+
+
+def test_a_wrong_variable_and_a_wrong_setting_are_2(torchlint: Program) -> None:
+    done = torchlint(TORCHLINT_PRESET="hazard")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.startswith("torchlint: error: TORCHLINT_PRESET: expected one of hazards, modernize, all")
+    done = torchlint("--config", "strict = 1")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == "torchlint: error: argument --config: `strict`: expected true or false, got 1\n"
+
+
+def test_variables_and_settings_are_heeded(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nw = torch.ones(3, requires_grad=True)\nw.numpy(), w.data\n")
+    codes = {"TNS101": torchlint("-q", TORCHLINT_OUTPUT_FORMAT="pylint", TORCHLINT_SELECT="TNS1")}
+    codes["TNS201"] = torchlint("-q", "--config", 'select = ["TNS2"]', "--config", 'output-format = "pylint"')
+    for code, done in codes.items():
+        assert re.fullmatch(rf"a\.py:4: \[{code}\] .*\n", done.stdout)
 
 
 def test_a_bad_configuration_is_2(tmp_path: Path, torchlint: Program) -> None:
