@@ -177,9 +177,31 @@ def test_show_files_and_show_settings(tmp_path: Path, torchlint: Program) -> Non
     (tmp_path / "c.txt").touch()
     assert torchlint("--show-files").stdout == "a.pyi\nb.py\n"
     shown = torchlint("--show-settings", "--target-torch", "1.13", "--strict").stdout
-    assert "target-torch = 1.13\n" in shown
-    assert "strict = true\n" in shown
+    assert "target-torch = 1.13  # a flag or an environment variable\n" in shown
+    assert "strict = true  # a flag or an environment variable\n" in shown
+    assert "min-severity = legacy\n" in shown
     assert "configuration = none\n" in shown
+
+
+def test_show_settings_tells_what_holds_for_a_path_and_whence(tmp_path: Path, torchlint: Program) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (below / "a.py").touch()
+    top, own = tmp_path / "torchlint.toml", below / "pyproject.toml"
+    top.write_text('select = ["TNS1"]\nmin-confidence = "likely"\noutput-format = "json"\n')
+    own.write_text('[tool.torchlint]\nextend = "../torchlint.toml"\nignore = ["TNS10"]\noutput-format = "github"\n')
+    for path in ("below", "below/a.py"):
+        shown = torchlint("--show-settings", path, "--config", "strict = true").stdout.splitlines()
+        assert shown[0] == f"configuration = {own}"
+        assert f"min-confidence = likely  # {top}" in shown
+        assert f"select = none  # {top}, {own}" in shown
+        assert "strict = true  # --config" in shown
+        assert f"output-format = json  # {top}" in shown
+    both = torchlint("--show-settings", ".", "below").stdout
+    assert both.startswith(f"configuration = {top}\n")
+    assert f"\n\nconfiguration = {own}\n" in both
+    done = torchlint("--show-settings", "none.py")
+    assert (done.status, done.stderr) == (2, "torchlint: error: none.py: no such file or folder\n")
 
 
 @pytest.mark.parametrize(

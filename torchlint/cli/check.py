@@ -100,7 +100,7 @@ def run(flags: Options, session: Session) -> int:
     if flags.show_settings:
         from torchlint.cli.show_settings import show_settings
 
-        show_settings(flags, config, session)
+        show_settings(flags, finder, session)
         return CLEAN
     plan = _plan(flags, config, filters, session)
     cache = None if "-" in flags.paths else result_cache_for(flags, config, session.cwd, session.clock)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 from torchlint.config.layers import Config, assemble
-from torchlint.config.options import Options
+from torchlint.config.options import WORKED_IN, Options
 from torchlint.config.sources import EXTEND, Document, from_config, from_table, parse_toml
 from torchlint.config.values import OptionError
 from torchlint.source import files
@@ -51,6 +51,17 @@ class Finder:
             return _Found()
         found = self._climb(folder)
         return found if self._only is None else replace(self._only, target=found.target)
+
+    def sources(self, name: str, folder: str) -> list[str]:
+        """Return which sources have a say in an option of an absolute folder, the strongest last."""
+        adding = [each for each, whole in WORKED_IN.items() if whole == name]
+        found: list[str] = []
+        for source, said in reversed(self._layers(self._found(folder))):
+            if any(getattr(said, each) is not None for each in (name, *adding)):
+                found.insert(0, source)
+            if getattr(said, name) is not None:
+                break
+        return found
 
     def _layers(self, found: _Found) -> tuple[Layer, ...]:
         return ((_DEPENDENCIES, Options(target_torch=found.target)), *found.layers, *self._given)

@@ -361,7 +361,12 @@ class Options:
         "`--output-format json`, print the counts as an object.",
     )
     show_files: bool = flag(values.SWITCH, "list the files that would be checked", group=OUTPUT)
-    show_settings: bool = flag(values.SWITCH, "print the settings in effect", group=OUTPUT)
+    show_settings: bool = flag(
+        values.SWITCH,
+        "print the settings in effect for PATH",
+        group=OUTPUT,
+        doc="Print the settings in effect for each path, and where each value that is not a default comes from.",
+    )
     show_facts: str | None = flag(
         values.TEXT,
         "print what is known of each expression there (notebooks: FILE:CELL:LINE)",
