@@ -122,7 +122,7 @@ def _table(path: str) -> Document | None:
 
 def _own_table(path: str, document: Document) -> Document:
     if isinstance(document.get("tool"), dict):
-        raise ConfigError(f"{path}: options stand at the top of this file: leave out `[tool.torchlint]`")
+        raise ConfigError(f"{path}: put the keys at the top level of this file: leave out `[tool.torchlint]`")
     return document
 
 
