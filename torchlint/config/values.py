@@ -222,7 +222,9 @@ RULES_BY_GLOB = ValueKind(
 )
 CONFIDENCE = level_of(Confidence)
 SEVERITY = level_of(Severity)
-VERSION = ValueKind(_version, _version, "X.Y", "version", {"type": "string", "pattern": r"^\d+\.\d+$"})
+VERSION = ValueKind(
+    _version, _version, "X.Y", 'version, such as `"1.13"`', {"type": "string", "pattern": r"^\d+\.\d+$"}
+)
 FILE = ValueKind(_file_name, str, "FILE", "path of a file", _PATH, is_file=True)
 FOLDER = ValueKind(_file_name, str, "DIR", "path of a folder", _PATH)
 SETTINGS = ValueKind(from_text=lambda text: [text], metavar="CONFIG", many=True, is_file=True)
