@@ -199,7 +199,7 @@ def test_the_configuration_names_the_file_from_its_own_folder(old: Path, torchli
     assert torchlint("--no-baseline").status == 1
     (old / "src" / "net.py").write_text("x = 1\n")
     assert torchlint("--write-baseline").stderr == f"{FILE} holds 0 known findings: 0 added, 3 gone.\n"
-    assert f"baseline = {FILE}\n" in torchlint("--show-settings").stdout
+    assert f"baseline = {FILE}  # {old / 'pyproject.toml'}\n" in torchlint("--show-settings").stdout
 
 
 def test_standard_input_by_its_name(old: Path, torchlint: Program) -> None:

@@ -16,11 +16,11 @@ import pytest
 from tests.conftest import ROOT, Program, Ran
 from tests.notebooks import code, notebook, text
 from torchlint.cache.file_state import FileState
+from torchlint.config.options import OUTPUT_FORMATS
 
 NETS = "import torch\n\n\ndef weights():\n    return torch.ones(3, requires_grad=True)\n"
 USE = "from nets import weights\n\n\ndef used():\n    return weights().numpy()\n"
 HIT = "import torch\n\n\ndef f(x):\n    w = torch.ones(3, requires_grad=True)\n    return w.numpy(), x.data\n"
-FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
 _KNOWN = re.compile(r"torchlint: info: (\d+) files known from earlier runs\n")
 
 
@@ -224,7 +224,7 @@ def motley(project: Path) -> Path:
     return project
 
 
-@pytest.mark.parametrize("output_format", FORMATS)
+@pytest.mark.parametrize("output_format", OUTPUT_FORMATS)
 def test_every_format_is_the_same_to_the_byte(motley: Path, run: Callable[..., int], output_format: str) -> None:
     arguments = (".", "--output-format", output_format, "--select", "ALL")
     assert [run(*arguments), run(*arguments)] == [0, 12]

@@ -70,14 +70,15 @@ def test_flags_may_stand_between_paths(tmp_path: Path, stand_in: Program) -> Non
         (["--fx"], "unknown flag `--fx`; did you mean `--fix`?"),
         (["--select", "TNS1o1"], "argument --select: unknown rule `TNS1o1`; did you mean `TNS101`?"),
         (["--select", ""], "argument --select: expected rules, got nothing: leave the flag out for the default"),
-        (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`"),
+        (["--ignore", "TNS101,zzz"], "argument --ignore: unknown rule `zzz`: the families are TNS1, TNS2, TNS3, TNS4, "
+         "TNS5, TNS9; `torchlint rules` lists all rules"),
         (["--per-file-ignores", "a.py"], "argument --per-file-ignores: expected `GLOB:RULE`, got `a.py`"),
         (["--min-confidence", "likly"], 'argument --min-confidence: expected one of certain, likely, possible, '
          'unproven, got "likly"; did you mean `likely`?'),
         (["--target-torch", "two"], 'argument --target-torch: expected a version such as "1.13", got "two"'),
         (["--jobs", "0"], "argument --jobs/-j: expected a number from 1, got `0`"),
         (["-", "a.py"], "`-` reads standard input and cannot be given beside other paths"),
-        (["--isolated", "--config", "a.toml"], "--isolated and --config cannot be used together"),
+        (["--isolated", "--config", "a.toml"], "--isolated and --config FILE cannot be used together"),
         (["explain", "TNS1o1"], "unknown rule or assumption `TNS1o1`; did you mean `TNS101`?"),
         (["rules", "x"], "unexpected `x`"),
         (["--output-file", "no/such", "."], "--output-file no/such: its folder does not exist: make it first"),
@@ -92,6 +93,30 @@ def test_what_makes_no_sense_is_2_with_the_remedy(arguments: list[str], message:
 def test_a_mistyped_subcommand_is_taken_for_a_path_with_a_hint(torchlint: Program) -> None:
     done = torchlint("explian")
     assert done.stderr == "torchlint: error: explian: no such file or folder; did you mean `torchlint explain`?\n"
+
+
+def test_the_word_of_ruff_for_a_rules_page_is_answered_with_ours(torchlint: Program) -> None:
+    done = torchlint("rule", "TNS101")
+    assert done.status == 2
+    assert "rule: no such file or folder; did you mean `torchlint explain TNS101`?\n" in done.stderr
+    assert torchlint("rule").stderr.endswith("; did you mean `torchlint rules`?\n")
+
+
+def test_a_wrong_variable_and_a_wrong_setting_are_2(torchlint: Program) -> None:
+    done = torchlint(TORCHLINT_PRESET="hazard")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.startswith("torchlint: error: TORCHLINT_PRESET: expected one of hazards, modernize, all")
+    done = torchlint("--config", "strict = 1")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == "torchlint: error: argument --config: `strict`: expected true or false, got 1\n"
+
+
+def test_variables_and_settings_are_heeded(tmp_path: Path, torchlint: Program) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nw = torch.ones(3, requires_grad=True)\nw.numpy(), w.data\n")
+    codes = {"TNS101": torchlint("-q", TORCHLINT_OUTPUT_FORMAT="pylint", TORCHLINT_SELECT="TNS1")}
+    codes["TNS201"] = torchlint("-q", "--config", 'select = ["TNS2"]', "--config", 'output-format = "pylint"')
+    for code, done in codes.items():
+        assert re.fullmatch(rf"a\.py:4: \[{code}\] .*\n", done.stdout)
 
 
 def test_a_bad_configuration_is_2(tmp_path: Path, torchlint: Program) -> None:
@@ -152,9 +177,31 @@ def test_show_files_and_show_settings(tmp_path: Path, torchlint: Program) -> Non
     (tmp_path / "c.txt").touch()
     assert torchlint("--show-files").stdout == "a.pyi\nb.py\n"
     shown = torchlint("--show-settings", "--target-torch", "1.13", "--strict").stdout
-    assert "target-torch = 1.13\n" in shown
-    assert "strict = true\n" in shown
+    assert "target-torch = 1.13  # a flag or an environment variable\n" in shown
+    assert "strict = true  # a flag or an environment variable\n" in shown
+    assert "min-severity = legacy\n" in shown
     assert "configuration = none\n" in shown
+
+
+def test_show_settings_tells_what_holds_for_a_path_and_whence(tmp_path: Path, torchlint: Program) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (below / "a.py").touch()
+    top, own = tmp_path / "torchlint.toml", below / "pyproject.toml"
+    top.write_text('select = ["TNS1"]\nmin-confidence = "likely"\noutput-format = "json"\n')
+    own.write_text('[tool.torchlint]\nextend = "../torchlint.toml"\nignore = ["TNS10"]\noutput-format = "github"\n')
+    for path in ("below", "below/a.py"):
+        shown = torchlint("--show-settings", path, "--config", "strict = true").stdout.splitlines()
+        assert shown[0] == f"configuration = {own}"
+        assert f"min-confidence = likely  # {top}" in shown
+        assert f"select = none  # {top}, {own}" in shown
+        assert "strict = true  # --config" in shown
+        assert f"output-format = json  # {top}" in shown
+    both = torchlint("--show-settings", ".", "below").stdout
+    assert both.startswith(f"configuration = {top}\n")
+    assert f"\n\nconfiguration = {own}\n" in both
+    done = torchlint("--show-settings", "none.py")
+    assert (done.status, done.stderr) == (2, "torchlint: error: none.py: no such file or folder\n")
 
 
 @pytest.mark.parametrize(

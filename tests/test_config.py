@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Config, ConfigError, Finder, assemble
-from torchlint.config.options import Options, from_table
-from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_of
+from torchlint.config.options import Options
+from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE, UnknownSelector, codes_meant, codes_of
+from torchlint.config.sources import from_table
 from torchlint.config.torch_requirement import oldest_torch
 from torchlint.config.values import OptionError
 from torchlint.diagnostics.model import Confidence, Settings
@@ -206,12 +207,12 @@ def test_the_nearest_file_wins_and_torchlint_toml_goes_before_pyproject(tmp_path
 def test_config_overrides_the_nearest_file_and_isolated_reads_none(tmp_path: Path) -> None:
     (tmp_path / "torchlint.toml").write_text('select = ["TNS1"]\n')
     (tmp_path / "other.toml").write_text('select = ["TNS2"]\n')
-    named = Finder(Options(config="other.toml"), str(tmp_path)).of_folder(str(tmp_path))
+    named = Finder(Options(config=("other.toml",)), str(tmp_path)).of_folder(str(tmp_path))
     assert {"TNS101", "TNS201"} & named.codes("x.py") == {"TNS201"}
     isolated = Finder(Options(isolated=True), str(tmp_path)).of_folder(str(tmp_path))
     assert isolated.codes("x.py") == DEFAULT_CODES
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
-        Finder(Options(config="none.toml"), str(tmp_path))
+        Finder(Options(config=("none.toml",)), str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -260,6 +261,72 @@ def test_target_torch_comes_from_the_project_unless_it_is_given(tmp_path: Path) 
     (below / "torchlint.toml").write_text('target-torch = "2.0"\n')
     assert found(below).settings.target_torch == (2, 0)
     assert found(below, target_torch=(2, 4)).settings.target_torch == (2, 4)
+
+
+FAMILIES = ": the families are TNS1, TNS2, TNS3, TNS4, TNS5, TNS9; `torchlint rules` lists all rules"
+
+
+@pytest.mark.parametrize(
+    ("selector", "remedy"),
+    [
+        ("TNS1o1", "; did you mean `TNS101`?"),
+        ("TNS111", "; did you mean `TNS101`?"),
+        ("TNS1011", "; did you mean `TNS101`?"),
+        ("TSN101", "; did you mean `TNS101`?"),
+        ("data-raed", "; did you mean `data-read`?"),
+        ("TNS999", FAMILIES),
+        ("TNS600", FAMILIES),
+        ("TNS6", FAMILIES),
+        ("E501", FAMILIES),
+        ("zzz", FAMILIES),
+    ],
+)
+def test_an_unknown_rule_is_answered_with_a_close_one_or_the_families(selector: str, remedy: str) -> None:
+    with pytest.raises(UnknownSelector) as raised:
+        codes_meant(selector)
+    assert str(raised.value) == f"unknown rule `{selector}`{remedy}"
+
+
+def test_a_table_of_ruffs_is_answered_with_the_place_of_its_keys(tmp_path: Path) -> None:
+    shared, own = tmp_path / "pyproject.toml", tmp_path / "torchlint.toml"
+    shared.write_text('[tool.torchlint.lint]\nselect = ["TNS1"]\n')
+    with pytest.raises(ConfigError) as raised:
+        found(tmp_path)
+    remedy = "`lint`: torchlint has no such table: put its keys"
+    assert str(raised.value) == f"{shared}: {remedy} directly under `[tool.torchlint]`"
+    own.write_text('[lint]\nselect = ["TNS1"]\n')
+    with pytest.raises(ConfigError) as raised:
+        found(tmp_path)
+    assert str(raised.value) == f"{own}: {remedy} at the top level"
+
+
+# ---------------------------------------------------------------------- settings on the command line
+def test_a_setting_wins_over_files_and_yields_to_flags(tmp_path: Path) -> None:
+    (tmp_path / "torchlint.toml").write_text('strict = false\nignore = ["TNS101"]\nnumpy-style = "force"\n')
+    settings = ("strict = true", 'ignore = ["TNS102"]', 'min-confidence="likely"', 'min-confidence="certain"')
+    config = found(tmp_path, config=settings, numpy_style="chain")
+    assert config.settings == Settings(strict=True, numpy_style="chain")
+    assert config.min_confidence is Confidence.CERTAIN
+    assert {"TNS101", "TNS102", "TNS103"} & config.codes("a.py") == {"TNS103"}
+    assert found(tmp_path, config=settings, min_confidence=Confidence.POSSIBLE).min_confidence is Confidence.POSSIBLE
+
+
+def test_a_setting_stands_beside_a_named_file_or_none(tmp_path: Path) -> None:
+    (tmp_path / "torchlint.toml").write_text('select = ["TNS2"]\n')
+    (tmp_path / "a=b.toml").write_text('select = ["TNS1"]\n')
+    config = found(tmp_path, config=("./a=b.toml", "strict=true"))
+    assert {"TNS101", "TNS201"} & config.codes("a.py") == {"TNS101"}
+    assert config.settings.strict
+    alone = found(tmp_path, isolated=True, config=("strict=true",))
+    assert (alone.settings.strict, alone.codes("a.py"), alone.path) == (True, DEFAULT_CODES, None)
+
+
+def test_paths_in_a_setting_start_from_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "torchlint.toml").write_text('cache-dir = "kept"\n')
+    below = tmp_path / "below"
+    below.mkdir()
+    run = found(below, config=('cache-dir = "mine"', 'per-file-ignores."x/*" = ["TNS1"]')).run
+    assert (run.cache_dir, run.per_file_ignores) == (str(below / "mine"), (("x/*", ("TNS1",)),))
 
 
 def test_an_unknown_selector_is_refused() -> None:

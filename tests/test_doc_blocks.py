@@ -1,7 +1,8 @@
 """Every code block of the README and the pages is run or checked; the few that cannot be are listed with their reasons.
 
 Blocks of the rules' pages are held by ``tests/test_docs.py``, those of ``docs/adding-a-rule.md`` by
-``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``; the steps of
+``tests/test_adding_a_rule.py``, those of ``docs/editors.md`` by ``tests/test_editors_page.py``, those of
+``docs/settings.md`` by ``tests/test_settings_page.py``; the steps of
 docs/first-gate.md are followed by ``tests/test_newcomer.py``, those of docs/modernising.md by
 ``tests/test_modernising.py``, and those of a release by ``tests/test_release.py``.
 """
@@ -36,7 +37,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ELSEWHERE = {"docs/adding-a-rule.md", "docs/editors.md"}
+ELSEWHERE = {"docs/adding-a-rule.md", "docs/editors.md", "docs/settings.md"}
 PAGES = [
     each
     for each in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

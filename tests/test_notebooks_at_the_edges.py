@@ -193,7 +193,9 @@ def test_json_has_the_cell_and_counts_within_it(torchlint: Program, tmp_path: Pa
     ]
 
 
-@pytest.mark.parametrize("output_format", ["github", "gitlab", "sarif", "rdjson", "junit", "html", "json-lines"])
+@pytest.mark.parametrize(
+    "output_format", ["github", "gitlab", "sarif", "rdjson", "pylint", "junit", "html", "json-lines", "grouped"]
+)
 def test_programs_are_told_the_lines_of_the_file_itself(torchlint: Program, tmp_path: Path, output_format: str) -> None:
     (tmp_path / "a.ipynb").write_bytes(FAULTY)
     lines = FAULTY.decode().splitlines()
@@ -205,6 +207,8 @@ def test_programs_are_told_the_lines_of_the_file_itself(torchlint: Program, tmp_
     if output_format == "github":
         spot = f"line={row},col={column},endLine={row},endColumn={column + 5}"
         assert told == f"::error title=torchlint (TNS101),file=a.ipynb,{spot}::a.ipynb:cell 3:2:10: TNS101 {MESSAGE}\n"
+    elif output_format == "pylint":
+        assert told == f"a.ipynb:{row}: [TNS101] {MESSAGE}\n"
     elif output_format == "gitlab":
         (issue,) = read("gitlab", ran.raw)
         assert issue["location"]["positions"]["begin"] == {"line": row, "column": column}
@@ -226,7 +230,8 @@ def test_programs_are_told_the_lines_of_the_file_itself(torchlint: Program, tmp_
         fixed = lines[row - 1][:at] + change["insertedContent"]["text"] + lines[row - 1][at:]
         assert fixed == '    "é = 1; w.detach().numpy()"'
     else:
-        assert {"junit": "TNS101 cell 3:2:10", "html": "cell 3:2:10", "json-lines": '"cell": 3'}[output_format] in told
+        spots = {"junit": "TNS101 cell 3:2:10", "json-lines": '"cell": 3', "grouped": "  cell 3:2:10  TNS101"}
+        assert spots.get(output_format, "cell 3:2:10") in told
 
 
 def test_comments_in_cells_silence(torchlint: Program, tmp_path: Path) -> None:

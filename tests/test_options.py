@@ -10,10 +10,10 @@ from torchlint.cli.arguments import COMMANDS, UsageError, parse, parser_of
 from torchlint.config import Config, assemble
 from torchlint.config import values as kinds
 from torchlint.config.option import option
-from torchlint.config.options import IN_FILES, OPTIONS, Options
+from torchlint.config.options import IN_ENVIRONMENT, IN_FILES, OPTIONS, Options
 from torchlint.diagnostics.model import Confidence, Severity
 
-OTHER_THAN_THE_DEFAULT: dict[kinds.Kind, object] = {
+OTHER_THAN_THE_DEFAULT: dict[kinds.ValueKind, object] = {
     kinds.RULES: ("TNS101", "TNS104"),
     kinds.SELECTED_RULES: ("TNS101", "TNS104"),
     kinds.GLOBS: ("old",),
@@ -121,7 +121,45 @@ def test_flags_stand_between_paths_and_add_up() -> None:
     [
         ("rules", ["x"], "unexpected `x`"),
         ("clean", ["--quite"], "unknown flag `--quite`; did you mean `--quiet`?"),
-        ("verify", ["--isolated", "--config", "x"], "--isolated and --config cannot be used together"),
+        ("verify", ["--isolated", "--config", "x"], "--isolated and --config FILE cannot be used together"),
+        (
+            "check",
+            ["--config", "a.toml", "--config", "b.toml"],
+            "argument --config: only one file can be used: leave out a.toml or b.toml",
+        ),
+        ("check", ["--config", "selct=[]"], "argument --config: unknown key `selct`; did you mean `select`?"),
+        (
+            "check",
+            ["--config", "strict='yes'"],
+            'argument --config: `strict`: expected true or false, got "yes"',
+        ),
+        (
+            "server",
+            ["--config", "preset=hazards"],
+            "argument --config: `preset`: no valid TOML: Invalid value (at line 1, column 8): quote strings, as in "
+            "'preset = \"hazards\"'",
+        ),
+        (
+            "clean",
+            ["--config", 'exclude = [a/*, "b c"]'],
+            "argument --config: `exclude`: no valid TOML: Invalid value (at line 1, column 12): quote strings, as in "
+            '\'exclude = ["a/*", "b c"]\'',
+        ),
+        (
+            "check",
+            ["--config", 'ignore = ["TNS1"'],
+            "argument --config: `ignore`: no valid TOML: Unclosed array (at end of document)",
+        ),
+        (
+            "check",
+            ["--config", 'lint.select = ["TNS1"]'],
+            "argument --config: `lint`: torchlint has no such table: put its keys at the top level",
+        ),
+        (
+            "check",
+            ["--config", "extend = 'x'"],
+            "argument --config: `extend`: only a file can extend another: use --config FILE",
+        ),
     ],
 )
 def test_what_a_command_does_not_take_is_an_error(command: str, arguments: list[str], message: str) -> None:
@@ -132,3 +170,68 @@ def test_what_a_command_does_not_take_is_an_error(command: str, arguments: list[
 
 def test_what_only_the_command_line_says_does_not_go_with_every_file() -> None:
     assert assemble([Options(paths=("a.py",), quiet=True, strict=True)]).run == assemble([Options(strict=True)]).run
+
+
+# ---------------------------------------------------------------------- environment variables
+def test_the_common_options_have_variables() -> None:
+    assert {"select", "ignore", "preset", "output_format", "cache_dir", "no_cache", "jobs", "config", "color"} <= {
+        *IN_ENVIRONMENT
+    }
+
+
+TEXTS: dict[str, tuple[str, object]] = {
+    "select": ("TNS1, data-read", ("TNS1", "data-read")),
+    "ignore": ("TNS1", ("TNS1",)),
+    "extend_select": ("TNS104", ("TNS104",)),
+    "min_confidence": ("likely", Confidence.LIKELY),
+    "min_severity": ("error", Severity.ERROR),
+    "preset": ("hazards", "hazards"),
+    "target_torch": ("1.13", (1, 13)),
+    "config": ("strict = true", ("strict = true",)),
+    "jobs": ("3", 3),
+    "cache_dir": ("kept", "kept"),
+    "no_cache": ("1", True),
+    "output_format": ("json", "json"),
+    "output_file": ("report", "report"),
+    "color": ("never", "never"),
+}
+
+
+@pytest.mark.parametrize("name", IN_ENVIRONMENT)
+def test_a_variable_is_read_as_its_flag(name: str) -> None:
+    text, value = TEXTS[name]
+    assert parse([], "check", {f"TORCHLINT_{name.upper()}": text}) == Options(**{name: value})  # type: ignore[arg-type]
+    assert parse([], "check", {f"TORCHLINT_{name.upper()}": ""}) == Options()
+    assert parse([], "rules", {f"TORCHLINT_{name.upper()}": text}) == Options()
+
+
+def test_a_flag_and_a_setting_replace_a_variable() -> None:
+    said = {f"TORCHLINT_{name.upper()}": text for name, (text, _) in TEXTS.items() if name != "config"}
+    flags = ["--select", "TNS2", "--color", "auto", "--jobs", "1", "--config", 'preset = "modernize"']
+    found = parse(flags, "check", said)
+    assert (found.select, found.color, found.jobs, found.preset) == (("TNS2",), "auto", 1, None)
+    assert (found.ignore, found.no_cache) == (("TNS1",), True)
+    assert parse(["--isolated"], "check", {"TORCHLINT_CONFIG": "none.toml"}) == Options(isolated=True)
+    assert parse(["--jobs", "2"], "check", {"TORCHLINT_JOBS": "many"}).jobs == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("PRESET", "hazard", 'expected one of hazards, modernize, all, got "hazard"; did you mean `hazards`?'),
+        ("NO_CACHE", "maybe", 'expected true or false, got "maybe"'),
+        ("JOBS", "0", "expected a number from 1, got `0`"),
+        ("SELECT", "data-raed", "unknown rule `data-raed`; did you mean `data-read`?"),
+        ("CONFIG", "none.toml", "none.toml: no such file"),
+        ("CONFIG", "strct = true", "unknown key `strct`; did you mean `strict`?"),
+    ],
+)
+def test_a_wrong_variable_is_named(variable: str, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse([], "check", {f"TORCHLINT_{variable}": text})
+    assert str(raised.value) == f"TORCHLINT_{variable}: {message}"
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("FALSE", False), ("0", False)])
+def test_a_variable_turns_a_switch_on_or_off(text: str, value: bool) -> None:
+    assert parse([], "check", {"TORCHLINT_NO_CACHE": text}).no_cache is value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -40,6 +41,38 @@ def lines(output_format: str, given: Report, screen: Screen | None = None) -> li
 def test_concise() -> None:
     assert lines("concise", report("é = w.numpy()\n")) == [
         "a.py:1:7: TNS101 [*] `.numpy()` may fail [warning, certain]"
+    ]
+
+
+def of_several_files() -> Report:
+    """Two findings in one file, on rows of unlike width, and one in another."""
+    text = "w.numpy()\n" + "\n" * 9 + "  w.cpu()\n"
+    raw, first = finding(text, "numpy")
+    _, second = finding(text, "cpu", fix=None)
+    both = FileResult("a.py", decode("a.py", raw), (first, second))
+    return Report((both, FileResult("clean.py", decode("clean.py", b"")), *report("w.numpy()\n", path="b.py").results))
+
+
+def test_grouped_aligns_the_findings_of_a_file_under_its_name() -> None:
+    assert lines("grouped", of_several_files()) == [
+        "a.py:",
+        "  1:3   TNS101 [*] `.numpy()` may fail [warning, certain]",
+        "  11:5  TNS101 `.numpy()` may fail [warning, certain]",
+        "",
+        "b.py:",
+        "  1:3  TNS101 [*] `.numpy()` may fail [warning, certain]",
+        "",
+    ]
+    plain = "\n".join(lines("grouped", of_several_files()))
+    colored = "\n".join(lines("grouped", of_several_files(), Screen(color=True)))
+    assert colored != plain == re.sub(r"\x1b\[[\d;]*m", "", colored)
+
+
+def test_pylint_is_a_line_without_a_column() -> None:
+    assert lines("pylint", of_several_files()) == [
+        "a.py:1: [TNS101] `.numpy()` may fail",
+        "a.py:11: [TNS101] `.numpy()` may fail",
+        "b.py:1: [TNS101] `.numpy()` may fail",
     ]
 
 
@@ -165,7 +198,7 @@ def test_full_cuts_a_long_fix_short() -> None:
 def test_hostile_text_is_escaped() -> None:
     assert printable("a\x1b]0;x\x07\r\n\u202e\udcff\x9b\ufeff") == "a\\x1b]0;x\\x07\\x0d\\x0a\\u202e\\udcff\\x9b\\ufeff"
     assert code("\tx\x00") == "    x\\x00"
-    for output_format in ("full", "concise", "github"):
+    for output_format in ("full", "concise", "grouped", "pylint", "github"):
         told = "".join(lines(output_format, report("w.numpy()  # \x1b[2J\n", path="\x1b[2J.py", message="\x1b[2J")))
         assert "\x1b" not in told
 

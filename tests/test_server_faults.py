@@ -116,7 +116,7 @@ def test_a_baseline_that_is_missing_is_told_and_nothing_is_hidden(editor: Editor
     ("arguments", "message"),
     [
         (["--port", "80"], "unknown flag `--port`; did you mean `--color`?"),
-        (["--isolated", "--config", "a.toml"], "--isolated and --config cannot be used together"),
+        (["--isolated", "--config", "a.toml"], "--isolated and --config FILE cannot be used together"),
         (["--select", "data-reed"], "argument --select: unknown rule `data-reed`; did you mean `data-read`?"),
     ],
 )

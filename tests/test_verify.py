@@ -343,7 +343,7 @@ def test_without_a_path_the_rules_are_proven(forked: Program) -> None:
     ("arguments", "message"),
     [
         (["--device", "abacus"], "--device abacus: not on this machine, which has cpu"),
-        (["--codes", "TNS777"], "unknown rule `TNS777`; did you mean"),
+        (["--codes", "TNS777"], "unknown rule `TNS777`: the families are TNS1, "),
         (["--time-limit", "0"], "expected a number of seconds above 0, got `0`"),
         (["--output-format", "yaml"], 'expected one of text, json, got "yaml"'),
         (["--tempo", "3"], "unknown flag `--tempo`"),

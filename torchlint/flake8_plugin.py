@@ -137,7 +137,7 @@ def _flag(name: str) -> str:
 
 def _read(name: str, option: Option, given: argparse.Namespace) -> object:
     value = getattr(given, f"torchlint_{name}")
-    if option.kind.from_text is None:
+    if option.kind is SWITCH:
         return bool(value)
     try:
         return option.kind.from_text(value) if value else None

@@ -59,13 +59,12 @@ def _first_help() -> str:
 
 def _run(command: str, arguments: Sequence[str]) -> int:
     """Run a command: ``run`` in the module of its name, imported only now, for others need much that it does not."""
-    options = parse(arguments, command)
+    options = parse(arguments, command, os.environ)
     if options.version:
         print(f"torchlint {VERSION}")
         return 0
-    from torchlint.cli.session import session_for, with_environment
+    from torchlint.cli.session import session_for
 
-    options = with_environment(options, command, os.environ)
     status: int = import_module(f"torchlint.cli.{command}").run(options, session_for(options, os.environ))
     return status
 

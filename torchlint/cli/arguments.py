@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from torchlint.config.option import Option
-from torchlint.config.options import FILES, FIXING, JUDGEMENT, NARROWING, OPTIONS, OUTPUT, RULES, Options
+from torchlint.config.options import (
+    FILES,
+    FIXING,
+    IN_ENVIRONMENT,
+    JUDGEMENT,
+    NARROWING,
+    OPTIONS,
+    OUTPUT,
+    RULES,
+    Options,
+)
 from torchlint.config.selectors import nearest
+from torchlint.config.sources import from_command_line, variable
 from torchlint.config.values import SWITCH, OptionError
 
 TYPE_CHECKING = False
@@ -42,9 +54,7 @@ COMMANDS: Mapping[str, Command] = {
         "0 nothing left to report, 1 findings",
         (FIXING, RULES, JUDGEMENT, FILES, NARROWING, OUTPUT),
     ),
-    "explain": Command(
-        "CODE|NAME|--all", "print a rule's page", "Print the pages of rules, and what assumptions mean."
-    ),
+    "explain": Command("CODE|NAME|--all", "print a rule's page", "Print the pages of rules and assumptions."),
     "rules": Command("", "list the rules", "List the rules."),
     "verify": Command(
         "[PATH ...] [FLAGS]",
@@ -59,32 +69,31 @@ COMMANDS: Mapping[str, Command] = {
         "0 the editor ended it, 1 the editor went away",
         (RULES, JUDGEMENT),
     ),
-    "clean": Command(
-        "[FLAGS]",
-        "remove the cache",
-        "Remove the cache that runs in the current folder use; nothing else is removed.",
-        "0 there is none any more",
-    ),
+    "clean": Command("[FLAGS]", "remove the cache", "Remove the cache and nothing else.", "0 the cache is gone"),
     "completion": Command(
-        "SHELL", "print the script for a shell", "Print the script that makes a shell complete torchlint's words."
+        "SHELL", "print the script for a shell", "Print the script by which a shell completes words."
     ),
 }
 
 
-def parse(arguments: Sequence[str], command: str) -> Options:
-    """Read the arguments of a command.
+def parse(arguments: Sequence[str], command: str, environment: Mapping[str, str] | None = None) -> Options:
+    """Read the arguments of a command, and the environment for what none of them says.
 
-    :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag does not take.
+    :raises UsageError: on an unknown flag, with the nearest spelling, and on a value that a flag or a variable refuses.
     """
     parser = parser_of(command)
+    variables = {}
+    for action in parser._actions:
+        text = (environment or {}).get(variable(action.dest)) if action.dest in IN_ENVIRONMENT else None
+        if text:
+            variables[action.dest], action.default = text, argparse.SUPPRESS
     found, unknown = parser.parse_known_intermixed_args(_with_values(arguments))
     if unknown:
         raise UsageError(_complaint(unknown[0], [name for each in parser._actions for name in each.option_strings]))
-    if getattr(found, "isolated", False) and found.config:
-        raise UsageError("--isolated and --config cannot be used together")
-    given: dict[str, Any] = vars(found)
-    lists = {name: tuple(each) for name, each in given.items() if isinstance(each, list)}
-    return Options(**{**given, **lists})
+    try:
+        return from_command_line(vars(found), variables)
+    except OptionError as error:
+        raise UsageError(str(error)) from None
 
 
 def _complaint(word: str, flags: Sequence[str]) -> str:
@@ -127,7 +136,7 @@ def _add_command(program: argparse._SubParsersAction[Any], name: str) -> argpars
         usage=usage() if name == "check" else f"torchlint {name} {command.usage}".rstrip(),
         description=command.description,
         epilog=f"Exit status: {command.status}, 2 the run itself failed." if command.status else None,
-        formatter_class=_Help,
+        formatter_class=partial(argparse.HelpFormatter, max_help_position=28, width=80),
         allow_abbrev=False,
     )
     add_options(parser, name)
@@ -135,7 +144,7 @@ def _add_command(program: argparse._SubParsersAction[Any], name: str) -> argpars
 
 
 def add_options(parser: argparse.ArgumentParser, command: str, positional: bool = True) -> None:
-    """Return a parser what a command takes."""
+    """Add to a parser what a command takes."""
     groups = {title: parser.add_argument_group(title) for title in COMMANDS[command].groups}
     for name, option in OPTIONS.items():
         if command in option.help and (positional or not option.positional):
@@ -155,9 +164,9 @@ def _add_option(parser: argparse._ActionsContainer, name: str, option: Option, t
             *(option.flags or (own,)),
             dest=name,
             action="extend" if kind.many else "store",
-            type=_reader(kind.from_text),
+            type=kind.from_text,
             default=None if option.in_files else option.default,
-            metavar=option.metavar or f"{{{','.join(kind.words)}}}",
+            metavar=option.metavar or kind.metavar or f"{{{','.join(kind.words)}}}",
             help=text,
         )
 
@@ -170,24 +179,6 @@ def _add_switch(parser: argparse._ActionsContainer, name: str, flag: str, text: 
         parser.add_argument(each, dest=name, action="store_const", const=value, help=shown)
 
 
-def _reader(read: Callable[[str], object] | None) -> Callable[[str], object]:
-    def checked(text: str) -> object:
-        assert read is not None
-        try:
-            return read(text)
-        except OptionError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return checked
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
-
-
-class _Help(argparse.HelpFormatter):
-    """Help that keeps to 80 columns."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=80)

@@ -100,7 +100,7 @@ def run(flags: Options, session: Session) -> int:
     if flags.show_settings:
         from torchlint.cli.show_settings import show_settings
 
-        show_settings(flags, config, session)
+        show_settings(flags, finder, session)
         return CLEAN
     plan = _plan(flags, config, filters, session)
     cache = None if "-" in flags.paths else result_cache_for(flags, config, session.cwd, session.clock)
@@ -157,7 +157,7 @@ def _files(plan: _Plan, discovery: Discovery, cache: ResultCache | None, session
     found = list(discovery.find(plan.flags.paths or ["."]))
     every = [each for each in found if isinstance(each, Target) and _in_part(each, plan.flags.shard, session.cwd)]
     targets = plan.filters.targets(every)
-    troubles = [_hinted(each) for each in found if isinstance(each, Trouble)]
+    troubles = [_hinted(each, plan.flags.paths) for each in found if isinstance(each, Trouble)]
     for notice in (each for each in found if isinstance(each, Notice)):
         session.say("warning", f"{notice.path}: {notice.message}")
     if plan.flags.show_files:
@@ -393,8 +393,10 @@ def _warn_unparsed(report: Report, session: Session) -> None:
             session.say("warning", line(LocatedFinding(place.path, place.source, place.finding), Screen()))
 
 
-def _hinted(trouble: Trouble) -> Trouble:
+def _hinted(trouble: Trouble, paths: Sequence[str]) -> Trouble:
     hint = nearest(trouble.path, COMMANDS) if os.sep not in trouble.path and "." not in trouble.path else ""
+    if trouble.path == "rule" == paths[0] and len(paths) > 1:  # what `ruff rule` prints
+        hint = f"; did you mean `explain {paths[1]}`?"
     return replace(trouble, message=trouble.message + hint.replace("did you mean `", "did you mean `torchlint "))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config.options import Options
-from torchlint.config.selectors import ALL, UnknownSelector, codes_of, nearest
+from torchlint.config.selectors import UnknownSelector, codes_of, suggestion
 from torchlint.diagnostics.assumptions import ASSUMPTIONS
-from torchlint.diagnostics.registry import BY_CODE, BY_NAME
+from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_docs import assumption_page, page, summary
 from torchlint.output.report import PROJECT
 
@@ -51,6 +51,5 @@ def _codes(word: str) -> frozenset[str]:
     """Return the codes of the rules that a word means: none for an assumption."""
     found = codes_of(word)
     if not found and word.strip().lower() not in ASSUMPTIONS:
-        near = nearest(word, (*BY_CODE, *BY_NAME, *ASSUMPTIONS, ALL))
-        raise UnknownSelector(f"unknown rule or assumption `{word}`{near}")
+        raise UnknownSelector(f"unknown rule or assumption `{word}`{suggestion(word, ASSUMPTIONS)}")
     return found

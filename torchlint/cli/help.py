@@ -10,24 +10,25 @@ repair them. Code is read, never run. PATH is a file or a folder (default: .);
 `-` reads standard input.
 
 examples:
-  torchlint                           report what is wrong below this folder
+  torchlint                           report findings below this folder
   torchlint --diff src                show the repairs, write nothing
   torchlint --fix src                 repair what is safe, report what remains
-  torchlint explain TNS101            say what a rule means and why
-  torchlint --select TNS1,data-read   look for some rules only
-  torchlint --statistics              say where to begin
+  torchlint explain TNS101            explain a rule
+  torchlint --select TNS1,data-read   use only some rules
+  torchlint --statistics              count findings, to see where to begin
 
 the flags that matter most:
   --fix, --diff                  repair, or show the repairs as a patch
-  --unsafe-fixes                 repair also where something may come to differ
-  --select, --ignore RULES       codes, prefixes, names or ALL, with commas
+  --unsafe-fixes                 include fixes that may change behaviour
+  --select, --ignore RULES       comma-separated codes, prefixes, names or ALL
   --min-confidence LEVEL         certain, likely, possible (default) or unproven
-  --baseline FILE                findings listed in FILE are known, not failed
-  --write-baseline               list what is found now in that file
-  --diff-base REV                only lines changed since a git revision
+  --baseline FILE                do not fail on the findings listed in FILE
+  --write-baseline               write the current findings to that file
+  --diff-base REV                report only lines changed since a git revision
   --add-noqa[=REASON]            append a suppression to every flagged line
   --output-format FORMAT         full, concise, json, github and others
-  -q, -v                         say less, say more
+  --config 'KEY = VALUE'         override one setting of the configuration
+  -q, -v                         print less, print more
 
 Exit status: 0 nothing left to report, 1 findings, 2 the run itself failed.
 `torchlint check --help` lists every flag.

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torchlint.output.screen import UNBOUNDED, Screen, printable
 
@@ -37,17 +37,10 @@ class Session:
 
 
 def session_for(options: Options, environment: Mapping[str, str]) -> Session:
-    """Return the session of this process."""
+    """Return the session of this process; under pre-commit, which runs several, it has one processor."""
     screen = _screen(sys.stdout, options.color, environment)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()  # none where it was closed
-    return Session(os.getcwd(), stdin, sys.stdout, sys.stderr, screen, options.jobs or _processors())
-
-
-def with_environment(options: Options, command: str, environment: Mapping[str, str]) -> Options:
-    """Let environment variables say what no flag of the command says."""
-    if command == "check" and environment.get("PRE_COMMIT"):
-        options = replace(options, jobs=options.jobs or 1)
-    return replace(options, cache_dir=options.cache_dir or environment.get("TORCHLINT_CACHE_DIR") or None)
+    return Session(os.getcwd(), stdin, sys.stdout, sys.stderr, screen, options.jobs or _processors(environment))
 
 
 def _screen(stream: TextIO, color: str, environment: Mapping[str, str]) -> Screen:
@@ -70,7 +63,9 @@ def _colored(terminal: bool, color: str, environment: Mapping[str, str]) -> bool
     return terminal and environment.get("TERM") != "dumb"
 
 
-def _processors() -> int:
+def _processors(environment: Mapping[str, str]) -> int:
+    if environment.get("PRE_COMMIT"):
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from torchlint.config.finder import ConfigError, Document, Finder
+from torchlint.config.finder import ConfigError, Finder
 from torchlint.config.layers import FILE_TOO_LARGE, SYNTAX_ERROR, Config, assemble
 from torchlint.config.options import CACHE
+from torchlint.config.sources import Document
 
 __all__ = ["CACHE", "FILE_TOO_LARGE", "SYNTAX_ERROR", "Config", "ConfigError", "Document", "Finder", "assemble"]

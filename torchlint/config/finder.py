@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from torchlint.config.layers import Config, assemble
-from torchlint.config.options import Options, from_table
+from torchlint.config.options import WORKED_IN, Options
+from torchlint.config.sources import EXTEND, Document, from_config, from_table, parse_toml
 from torchlint.config.values import OptionError
 from torchlint.source import files
 
-Document = Mapping[str, object]
 Version = tuple[int, int]
+Layer = tuple[str, Options]
+"""What one source says, behind its name."""
 
 
 class ConfigError(Exception):
@@ -31,7 +31,9 @@ class Finder:
         self._cwd = cwd
         self._configs: dict[tuple[str | None, Version | None], Config] = {}
         self._nearest: dict[str, _Found] = {}
-        self._only = _explicit(os.path.join(cwd, flags.config)) if flags.config is not None else None
+        named, settings = from_config(flags.config)
+        self._only = _explicit(os.path.join(cwd, named)) if named is not None else None
+        self._given: tuple[Layer, ...] = (*(("--config", _placed(each, cwd)) for each in settings), (_FLAGS, flags))
 
     def of_folder(self, folder: str) -> Config:
         """Return the configuration for the files of an absolute folder.
@@ -50,10 +52,23 @@ class Finder:
         found = self._climb(folder)
         return found if self._only is None else replace(self._only, target=found.target)
 
+    def sources(self, name: str, folder: str) -> list[str]:
+        """Return which sources have a say in an option of an absolute folder, the strongest last."""
+        adding = [each for each, whole in WORKED_IN.items() if whole == name]
+        found: list[str] = []
+        for source, said in reversed(self._layers(self._found(folder))):
+            if any(getattr(said, each) is not None for each in (name, *adding)):
+                found.insert(0, source)
+            if getattr(said, name) is not None:
+                break
+        return found
+
+    def _layers(self, found: _Found) -> tuple[Layer, ...]:
+        return ((_DEPENDENCIES, Options(target_torch=found.target)), *found.layers, *self._given)
+
     def _assembled(self, found: _Found) -> Config:
-        layers = [Options(target_torch=found.target), *found.options, self._flags]
         root = os.path.dirname(found.path) if found.path and self._only is None else self._cwd
-        return assemble(layers, root, self._cwd, found.path)
+        return assemble((said for _, said in self._layers(found)), root, self._cwd, found.path)
 
     def _climb(self, folder: str) -> _Found:
         """Find the nearest configuration and the nearest project's oldest torch, remembering every folder passed."""
@@ -68,7 +83,7 @@ class Finder:
             above = self._climb(parent)
             nearer = here if here.path is not None else above
             project = here if here.project else above
-            found = _Found(nearer.path, nearer.options, project.target, project.project)
+            found = _Found(nearer.path, nearer.layers, project.target, project.project)
         self._nearest[folder] = found
         return found
 
@@ -76,7 +91,7 @@ class Finder:
 @dataclass(frozen=True, slots=True)
 class _Found:
     path: str | None = None
-    options: tuple[Options, ...] = ()
+    layers: tuple[Layer, ...] = ()
     """What the file says, behind what those that it extends say."""
     target: Version | None = None
     project: bool = False
@@ -107,7 +122,7 @@ def _table(path: str) -> Document | None:
 
 def _own_table(path: str, document: Document) -> Document:
     if isinstance(document.get("tool"), dict):
-        raise ConfigError(f"{path}: options stand at the top of this file: leave out `[tool.torchlint]`")
+        raise ConfigError(f"{path}: put the keys at the top level of this file: leave out `[tool.torchlint]`")
     return document
 
 
@@ -121,8 +136,8 @@ class _File:
 
 
 _NOTHING = _File({})
-_EXTEND = "extend"
-"""The key that names another configuration file, relative to the one that it stands in."""
+_DEPENDENCIES = "the project's dependencies"
+_FLAGS = "a flag or an environment variable"
 
 
 def _read(path: str) -> _File:
@@ -139,20 +154,6 @@ def _read(path: str) -> _File:
     return _File(document, declares_project(document), oldest_torch(document))
 
 
-def parse_toml(text: str) -> Document:
-    """Read a document.
-
-    :raises ValueError: where it is no TOML.
-    """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    document: Document = tomllib.loads(text)
-    return document
-
-
 def _tool_table(path: str, document: Document) -> Document | None:
     tool = document.get("tool")
     table = tool.get("torchlint") if isinstance(tool, dict) else None
@@ -161,28 +162,35 @@ def _tool_table(path: str, document: Document) -> Document | None:
     return table
 
 
-def _layers(path: str, table: Document, extending: tuple[str, ...] = ()) -> tuple[Options, ...]:
-    """Return the options of a file behind those of the file that it extends, and so on.
+def _layers(path: str, table: Document, extending: tuple[str, ...] = ()) -> tuple[Layer, ...]:
+    """Return what a file says behind what the file that it extends says, and so on.
 
     :raises ConfigError: where one of them cannot be used, or they extend each other in a circle.
     """
-    options = _options(path, {key: value for key, value in table.items() if key != _EXTEND})
-    if _EXTEND not in table:
-        return (options,)
-    named = table[_EXTEND]
+    own = (path, _options(path, {key: value for key, value in table.items() if key != EXTEND}))
+    if EXTEND not in table:
+        return (own,)
+    named = table[EXTEND]
     if not isinstance(named, str) or not named:
-        raise ConfigError(f"{path}: `{_EXTEND}`: expected the path of a configuration file")
+        raise ConfigError(f"{path}: `{EXTEND}`: expected the path of a configuration file")
     other = os.path.normpath(os.path.join(os.path.dirname(path), os.path.expanduser(named)))
     if other in (path, *extending):
-        raise ConfigError(f"{path}: `{_EXTEND}`: `{named}` leads back to this file")
+        raise ConfigError(f"{path}: `{EXTEND}`: `{named}` leads back to this file")
     base = _table(other)
     if base is None:
-        raise ConfigError(f"{path}: `{_EXTEND}`: {other} has no `[tool.torchlint]`")
-    return (*_layers(other, base, (path, *extending)), options)
+        raise ConfigError(f"{path}: `{EXTEND}`: {other} has no `[tool.torchlint]`")
+    return (*_layers(other, base, (path, *extending)), own)
 
 
 def _options(path: str, table: Document) -> Options:
     try:
-        return from_table(table)
+        is_shared = os.path.basename(path) == "pyproject.toml"
+        return from_table(table, "directly under `[tool.torchlint]`") if is_shared else from_table(table)
     except OptionError as error:
         raise ConfigError(f"{path}: {error}") from None
+
+
+def _placed(options: Options, folder: str) -> Options:
+    """Return options whose paths start from a folder and not from that of a configuration file."""
+    baseline, cache_dir = (each and os.path.join(folder, each) for each in (options.baseline, options.cache_dir))
+    return replace(options, baseline=baseline, cache_dir=cache_dir)

@@ -21,23 +21,28 @@ class Option:
 
     ``help`` is what each command that takes the option says of it; no word hides it. ``doc`` is what the documentation
     says in Markdown, where that is more. ``in_files`` tells whether configuration files may hold it, ``per_file``
-    whether those of one run may differ in it, and ``in_cache_key`` whether a result for a file rests on it.
+    whether those of one run may differ in it, ``in_cache_key`` whether a result for a file rests on it, and
+    ``in_environment`` whether a variable may say it.
     """
 
     kind: ValueKind
     help: Mapping[str, str]
     group: str = ""
     metavar: str = ""
+    """What help calls the value, where the kind does not say it."""
     flags: tuple[str, ...] = ()
     """Its flags, where they are not just its name."""
     default: object = None
     shown_default: str = ""
     doc: str = ""
+    example: str = ""
+    """A value in TOML."""
     positional: str = ""
     """How many there are, in argparse's words, where it is given by its position."""
     in_files: bool = False
     per_file: bool = False
     in_cache_key: bool = False
+    in_environment: bool = False
 
 
 def option(

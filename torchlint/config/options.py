@@ -2,7 +2,7 @@
 
 To add an option, add a field: :func:`option` for one that a configuration file may hold too, :func:`flag` for one of
 the command line alone. The field's name is the TOML key and the flag, with dashes. From the entry come the reading of
-configuration files, the parsers of the commands, their help and completion, the tables of the documentation
+configuration files and variables, the parsers of the commands, their help and completion, the pages and the JSON schema
 (``python docs/generate.py`` writes them) and the cache's key. What is left to write is the code that uses the value:
 ``config.run.<name>``, or ``flags.<name>`` for what only the command line says.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 
 from torchlint.config import values
 from torchlint.config.option import Option, flag, option
-from torchlint.config.selectors import nearest
-from torchlint.config.values import OptionError, Patterns
+from torchlint.config.selectors import DEFAULT_CODES, EVERY_CODE
+from torchlint.config.values import Patterns, ValueKind
 from torchlint.diagnostics.model import Confidence, Severity
 
 TYPE_CHECKING = False
@@ -27,10 +27,13 @@ MAX_FILE_SIZE = 1_000_000
 CACHE = ".torchlint_cache"
 """The folder of the cache, unless the user gives another."""
 
-FORMATS_FOR_PEOPLE = ("full", "concise")
-OUTPUT_FORMATS = (*FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html")
+FORMATS_FOR_PEOPLE = ("full", "concise", "grouped")
+OUTPUT_FORMATS = (
+    *FORMATS_FOR_PEOPLE, "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "pylint", "html",
+)  # fmt: skip
 NUMPY_STYLES = ("chain", "force")
 PRESETS = ("hazards", "modernize", "all")
+_OFF = " and ".join(f"`{code}`" for code in sorted(EVERY_CODE - DEFAULT_CODES))
 
 # fmt: off
 DEFAULT_EXCLUDE = (
@@ -49,6 +52,11 @@ FIXING, RULES, JUDGEMENT, FILES, NARROWING, OUTPUT = (
 )  # fmt: skip
 
 
+def _rules(text: str, example: str, kind: ValueKind = values.RULES, default: object = (), **more: Any) -> Any:
+    """Make an option that says which rules do something."""
+    return option(kind, text, EDITOR, group=RULES, default=default, example=example, per_file=True, **more)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What one source says, the command line or a configuration file; None where it says nothing."""
@@ -56,8 +64,8 @@ class Options:
     paths: tuple[str, ...] = flag(
         values.FILE,
         {
-            "check": "files and folders (default: .); - reads standard input",
-            "verify": "files and folders whose proposed fixes, unsafe ones too, are run",
+            "check": "files and folders to check (default: .); - reads standard input",
+            "verify": "files and folders whose fixes, unsafe ones included, are run",
         },
         metavar="PATH",
         positional="*",
@@ -69,162 +77,120 @@ class Options:
     fix: bool | None = option(values.SWITCH, "apply safe fixes, then report what remains", group=FIXING, default=False)
     unsafe_fixes: bool | None = option(
         values.SWITCH,
-        "let fixes through that may change something observable",
+        "include fixes that may change behaviour",
         group=FIXING,
         default=False,
         per_file=True,
         in_cache_key=False,  # a result holds every fix; it is applied or not
-        doc="let fixes through that may change something observable; with `--fix` or `--diff`",
+        doc="Include fixes that may change observable behaviour. Takes effect with `--fix` or `--diff`.",
     )
     fix_only: bool | None = option(values.SWITCH, "apply fixes and report nothing", group=FIXING, default=False)
     diff: bool = flag(
         values.SWITCH,
         "print what --fix would change; write nothing",
         group=FIXING,
-        doc="print what `--fix` would change as a unified diff; write nothing",
+        doc="Print what `--fix` would change as a unified diff. Write nothing.",
     )
     verify: bool = flag(
         values.SWITCH,
-        "use only fixes that pass when run here (needs torch)",
+        "apply only fixes that pass when run here (needs torch)",
         group=FIXING,
-        doc="with `--fix` or `--diff`: use only fixes that are proven here, by running them ([how](verify.md)); "
-        "needs `pip install torchlint[verify]`",
+        doc="With `--fix` or `--diff`: apply only fixes that pass when they are run here ([how](verify.md)). Needs "
+        "`pip install torchlint[verify]`.",
     )
-    show_fixes: bool | None = option(values.SWITCH, "list what was fixed", group=FIXING, default=False)
+    show_fixes: bool | None = option(values.SWITCH, "list the fixes that were applied", group=FIXING, default=False)
 
     # ------------------------------------------------------------------ rules
-    select: tuple[str, ...] | None = option(
+    select: tuple[str, ...] | None = _rules(
+        "rules to enable, comma-separated: codes, prefixes, names or ALL",
+        '["TNS1", "data-read"]',
         values.SELECTED_RULES,
-        "the rules to use: codes, prefixes, names or ALL, with commas",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        shown_default="all but `TNS104`",
-        per_file=True,
-        doc="the rules to use: codes (`TNS101`), prefixes (`TNS1`), names (`data-read`) or `ALL`; "
-        "the more specific selector wins",
+        default=None,
+        shown_default=f"all rules except {_OFF}",
+        in_environment=True,
+        doc="Rules to enable: codes (`TNS101`), prefixes (`TNS1`), names (`data-read`) or `ALL`. "
+        "The more specific selector wins.",
     )
-    ignore: tuple[str, ...] | None = option(
-        values.RULES, "rules to leave out", EDITOR, group=RULES, metavar="RULES", default=(), per_file=True
+    ignore: tuple[str, ...] | None = _rules("rules to disable", '["TNS303"]', in_environment=True)
+    extend_select: tuple[str, ...] | None = _rules(
+        "rules to enable in addition to those selected elsewhere", '["TNS104"]', in_environment=True
     )
-    extend_select: tuple[str, ...] | None = option(
-        values.RULES,
-        "rules to use besides those of the configuration",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        default=(),
-        per_file=True,
-        doc="rules to use besides those that are selected otherwise",
+    extend_ignore: tuple[str, ...] | None = _rules(
+        "rules to disable in addition to those ignored elsewhere", '["TNS303"]'
     )
-    extend_ignore: tuple[str, ...] | None = option(
-        values.RULES,
-        "rules to leave out besides those of the configuration",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        default=(),
-        per_file=True,
-        doc="rules to leave out besides those that are ignored otherwise",
-    )
-    fixable: tuple[str, ...] | None = option(
-        values.RULES,
+    fixable: tuple[str, ...] | None = _rules(
         "rules whose fixes may be applied (default: ALL)",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        shown_default="`ALL`",
-        per_file=True,
-        doc="rules whose fixes may be applied",
+        '["TNS1", "TNS2"]',
+        default=None,
+        shown_default='`["ALL"]`',
+        doc="Rules whose fixes may be applied.",
     )
-    unfixable: tuple[str, ...] | None = option(
-        values.RULES,
-        "rules whose fixes may not be applied",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        default=(),
-        per_file=True,
-    )
-    extend_safe_fixes: tuple[str, ...] | None = option(
-        values.RULES,
+    unfixable: tuple[str, ...] | None = _rules("rules whose fixes are never applied", '["TNS202"]')
+    extend_safe_fixes: tuple[str, ...] | None = _rules(
         "rules whose unsafe fixes count as safe",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        default=(),
-        per_file=True,
-        doc="rules whose unsafe fixes count as safe here; the more specific selector wins over `extend-unsafe-fixes`",
+        '["TNS201"]',
+        doc="Rules whose unsafe fixes count as safe. The more specific selector wins over `extend-unsafe-fixes`.",
     )
-    extend_unsafe_fixes: tuple[str, ...] | None = option(
-        values.RULES,
-        "rules whose safe fixes count as unsafe",
-        EDITOR,
-        group=RULES,
-        metavar="RULES",
-        default=(),
-        per_file=True,
-        doc="rules whose safe fixes count as unsafe here",
-    )
-    per_file_ignores: Patterns | None = option(
+    extend_unsafe_fixes: tuple[str, ...] | None = _rules("rules whose safe fixes count as unsafe", '["TNS3"]')
+    per_file_ignores: Patterns | None = _rules(
+        "rules to disable in matching files",
+        '{ "tests/*" = ["TNS103"], "scripts/*" = ["TNS3", "TNS4"] }',
         values.RULES_BY_GLOB,
-        "rules to leave out by file",
-        EDITOR,
-        group=RULES,
-        metavar="GLOB:RULE,...",
-        default=(),
-        per_file=True,
-        doc='rules to leave out in some files; in a configuration file a table: `"tests/*" = ["TNS103"]`',
+        doc="Rules to disable in files that match a glob. A leading `!` negates the glob.",
     )
 
     # ------------------------------------------------------------------ judgement
     min_confidence: Confidence | None = option(
         values.CONFIDENCE,
-        "certain, likely, possible (default) or unproven",
+        "least confidence to report: certain, likely, possible (default) or unproven",
         FLAKE8,
         group=JUDGEMENT,
-        metavar="LEVEL",
         default=Confidence.POSSIBLE,
+        example='"likely"',
         per_file=True,
-        doc="`certain`, `likely`, `possible` (default) or `unproven`; weaker is left out ([levels](confidence.md))",
+        in_environment=True,
+        doc="Least [confidence](confidence.md) to report: `certain`, `likely`, `possible` or `unproven`.",
     )
     min_severity: Severity | None = option(
         values.SEVERITY,
-        "error, warning or legacy (default)",
+        "least severity to report: error, warning or legacy (default)",
         FLAKE8,
         group=JUDGEMENT,
-        metavar="LEVEL",
         default=Severity.LEGACY,
+        example='"warning"',
         per_file=True,
-        doc="`error`, `warning` or `legacy` (default); what is milder is left out ([levels](severity.md))",
+        in_environment=True,
+        doc="Least [severity](severity.md) to report: `error`, `warning` or `legacy`.",
     )
     preset: str | None = option(
         values.choice(*PRESETS),
-        "what breaks, what is old with a safe fix, or all",
+        "report hazards, only legacy code that can be fixed, or all",
         FLAKE8,
         group=JUDGEMENT,
         default="all",
+        example='"hazards"',
         per_file=True,
-        doc="`hazards` shows errors and warnings, `modernize` what is old and has a safe fix, `all` (default) all",
+        in_environment=True,
+        doc="`hazards` reports errors and warnings, `modernize` legacy code that a fix can replace, `all` everything.",
     )
     fail_on: Severity | None = option(
         values.SEVERITY,
-        "let only findings of this severity and above fail the run",
+        "fail only on findings of at least this severity",
         group=JUDGEMENT,
-        metavar="LEVEL",
         default=Severity.LEGACY,
-        shown_default="whatever is shown",
-        doc="the exit status is 1 only for findings of this severity and above; the others are shown",
+        example='"error"',
+        doc="Exit with status 1 only if a finding has at least this severity. Milder findings are still reported.",
     )
     target_torch: tuple[int, int] | None = option(
         values.VERSION,
-        "oldest torch the code must run on (default: from the project's dependencies)",
+        "oldest torch to support (default: from the project's dependencies)",
         FLAKE8,
         group=JUDGEMENT,
-        metavar="X.Y",
         shown_default="from the project's dependencies",
+        example='"2.1"',
         per_file=True,
-        doc='the oldest torch the code must run on, as `"1.13"`; fixes use nothing newer',
+        in_environment=True,
+        doc="Oldest torch version that the code must support. Fixes use nothing newer.",
     )
     numpy_style: str | None = option(
         values.choice(*NUMPY_STYLES),
@@ -232,8 +198,10 @@ class Options:
         FLAKE8,
         group=JUDGEMENT,
         default="chain",
+        example='"force"',
         per_file=True,
-        doc="`chain` (default) inserts `.detach().cpu()`, `force` writes `.numpy(force=True)` (torch 1.13)",
+        doc="How fixes convert to NumPy: `chain` inserts `.detach().cpu()`, `force` writes `.numpy(force=True)` "
+        "(torch 1.13 or newer).",
     )
     strict: bool | None = option(
         values.SWITCH,
@@ -242,168 +210,182 @@ class Options:
         group=JUDGEMENT,
         default=False,
         per_file=True,
-        doc="report every `.numpy()` without its own `.detach()` and `.cpu()`",
+        doc="Report every `.numpy()` without its own `.detach()` and `.cpu()`, even if the conversion is proven safe.",
     )
 
     # ------------------------------------------------------------------ verify
     device: str | None = flag(
-        values.TEXT, "run on this device alone (default: all that are here)", ("verify",), metavar="DEVICE"
+        values.TEXT, "run on this device only (default: all devices here)", ("verify",), metavar="DEVICE"
     )
-    codes: tuple[str, ...] | None = flag(
-        values.RULES, "codes, prefixes, names or ALL, with commas", ("verify",), metavar="RULES"
-    )
+    codes: tuple[str, ...] | None = flag(values.RULES, "codes, prefixes, names or ALL, comma-separated", ("verify",))
     verdict_format: str = flag(
         values.choice("text", "json"), "text (default) or json", ("verify",), flags=("--output-format",), default="text"
     )
-    time_limit: float = flag(values.SECONDS, "for each fix (default: 30)", ("verify",), metavar="SECONDS", default=30.0)
+    time_limit: float = flag(values.SECONDS, "for each fix (default: 30)", ("verify",), default=30.0)
 
     # ------------------------------------------------------------------ files
-    config: str | None = flag(
-        values.FILE, "use this configuration file", ("check", "verify", "server", "clean"), group=FILES, metavar="FILE"
+    config: tuple[str, ...] | None = flag(
+        values.SETTINGS,
+        "a configuration file, or 'KEY = VALUE' in TOML (repeatable)",
+        ("check", "verify", "server", "clean"),
+        group=FILES,
+        in_environment=True,
+        doc="A configuration file to use for all files, or one setting as `'key = value'` in TOML. Repeatable.",
     )
     isolated: bool = flag(
-        values.SWITCH, "use no configuration file", ("check", "verify", "server", "clean"), group=FILES
+        values.SWITCH, "ignore all configuration files", ("check", "verify", "server", "clean"), group=FILES
     )
     exclude: tuple[str, ...] | None = option(
         values.GLOBS,
-        "leave out, instead of the usual",
+        "files and folders to skip, replacing the default list",
         group=FILES,
-        metavar="GLOBS",
         default=DEFAULT_EXCLUDE,
-        shown_default="the usual folders",
+        example='[".venv", "third_party"]',
         per_file=True,
         in_cache_key=False,  # what is left out has no result
-        doc="globs to leave out, instead of the usual folders",
+        doc="Globs of files and folders to skip. Replaces the default list.",
     )
     extend_exclude: tuple[str, ...] | None = option(
         values.GLOBS,
-        "leave out these too",
+        "more files and folders to skip",
         group=FILES,
-        metavar="GLOBS",
         default=(),
+        example='["third_party", "*_pb2.py"]',
         per_file=True,
         in_cache_key=False,
-        doc="globs to leave out too",
+        doc="Globs of files and folders to skip in addition to `exclude`.",
     )
     force_exclude: bool | None = option(
-        values.SWITCH, "leave out excluded files even if they are named", group=FILES, default=False
+        values.SWITCH,
+        "skip excluded files even if they are named",
+        group=FILES,
+        default=False,
+        doc="Skip excluded files even if they are named on the command line.",
     )
     respect_gitignore: bool | None = option(
         values.SWITCH,
-        "look at ignored files",
+        "check ignored files too",
         group=FILES,
         default=True,
-        doc="whether what `.gitignore` names is left out; `--no-respect-gitignore` looks at it too",
+        doc="Skip files that `.gitignore` names. `--no-respect-gitignore` checks them too.",
     )
     max_file_size: int | None = option(
         values.SIZE,
-        "skip files with more bytes of code (default: 1000000)",
+        "skip files with more bytes of code",
         EDITOR,
         group=FILES,
-        metavar="BYTES",
         default=MAX_FILE_SIZE,
+        example="5000000",
         per_file=True,
-        doc="skip files with more bytes of code, and report them as `TNS904`; 0 for no limit. Of a notebook only "
-        "the cells of code count",
+        doc="Skip files with more bytes of code and report them as `TNS904`; 0 means no limit. In a notebook, only code "
+        "cells count.",
     )
-    stdin_filename: str | None = flag(values.FILE, "the name of what standard input holds", group=FILES, metavar="PATH")
+    stdin_filename: str | None = flag(
+        values.FILE, "file name to report for standard input", group=FILES, metavar="PATH"
+    )
     jobs: int | None = flag(
         values.COUNT,
-        "processes (default: one per CPU)",
+        "parallel processes (default: one per CPU)",
         ("check", "verify"),
         group=FILES,
-        metavar="N",
         flags=("--jobs", "-j"),
-        doc="processes (default: one per processor; one under pre-commit)",
+        in_environment=True,
+        doc="Number of parallel processes. The default is one per CPU, and one under pre-commit.",
     )
     cache_dir: str | None = option(
         values.FOLDER,
         {
-            "check": "where results are kept (default: .torchlint_cache)",
-            "clean": "remove this one (default: that of the configuration)",
+            "check": "folder for cached results (default: .torchlint_cache)",
+            "clean": "folder to remove (default: the configured one)",
         },
         group=FILES,
-        metavar="DIR",
         default=CACHE,
-        doc="where results are kept between runs; see [Cost](cost.md)",
+        example='".cache/torchlint"',
+        in_environment=True,
+        doc="Folder for [cached results](cost.md). In a file, relative to that file's folder.",
     )
-    no_cache: bool = flag(values.SWITCH, "look at every file, and keep nothing", group=FILES)
+    no_cache: bool = flag(values.SWITCH, "neither read nor write cached results", group=FILES, in_environment=True)
 
     shard: tuple[int, int] | None = flag(
         values.SHARD,
-        "look at the I-th of N parts of the files, for jobs side by side",
+        "check only part I of N, for parallel jobs",
         group=FILES,
-        metavar="I/N",
-        doc="look at one of N parts of the files, as `2/4`; a file's part follows from its path, and all parts "
-        "together are all files",
+        doc="Check only one of N parts of the files, such as `2/4`. A file's path decides its part, so N jobs together "
+        "check every file once.",
     )
     watch: bool = flag(values.SWITCH, "check again whenever a file changes, until Ctrl-C", group=OUTPUT)
 
     # ------------------------------------------------------------------ old code and pull requests
     baseline: str | None = option(
         values.FILE,
-        "findings listed in FILE are known: counted, not failed",
+        "file of known findings, which do not fail the run",
         group=NARROWING,
-        metavar="FILE",
         shown_default="none",
-        doc="findings listed in this file are known: counted, not failed; `--no-baseline` uses none; "
-        "see [Baseline](baseline.md)",
+        example='"torchlint-baseline.jsonl"',
+        doc="File of [known findings](baseline.md), which are counted but do not fail the run. `--no-baseline` uses "
+        "none. In a file, relative to that file's folder.",
     )
     no_baseline: bool = flag(values.SWITCH, "", group=NARROWING)
-    write_baseline: bool = flag(values.SWITCH, "list what is found now in the baseline", group=NARROWING)
+    write_baseline: bool = flag(values.SWITCH, "write the current findings to the baseline", group=NARROWING)
     prune_baseline: bool = flag(
         values.SWITCH,
-        "take out of the baseline what is gone; nothing is added",
+        "remove findings that are gone from the baseline",
         group=NARROWING,
-        doc="take out of the baseline what is gone; what is new still fails, see [Baseline](baseline.md)",
+        doc="Remove findings that are gone from the [baseline](baseline.md). New findings still fail the run.",
     )
     diff_base: str | None = flag(
         values.TEXT,
-        "only lines changed since a git revision, for pull requests",
+        "report only lines changed since a git revision",
         group=NARROWING,
         metavar="REV",
-        doc="only findings on lines changed since a git revision; see [Pull requests](baseline.md#pull-requests)",
+        doc="Report only findings on lines changed since a git revision ([pull requests](baseline.md#pull-requests)).",
     )
     add_noqa: str | None = flag(
         values.OPTIONAL_TEXT,
-        "append a suppression to each flagged line (the reason after `=`)",
+        "append a suppression to each flagged line (reason after `=`)",
         group=NARROWING,
         metavar="[=REASON]",
-        doc="append a suppression to every line still flagged; see [Suppression](#suppression)",
+        doc="Append a [suppression](#suppression) to every line still flagged.",
     )
 
     # ------------------------------------------------------------------ output
     output_format: str | None = option(
-        values.choice(*OUTPUT_FORMATS),
+        values.choice(*OUTPUT_FORMATS, metavar="FORMAT"),
         f"full (default), {', '.join(OUTPUT_FORMATS[1:-1])} or {OUTPUT_FORMATS[-1]}",
         group=OUTPUT,
-        metavar="FORMAT",
         default="full",
-        doc=f"`full` (default), {', '.join(f'`{each}`' for each in OUTPUT_FORMATS[1:])}; see [Formats](formats.md)",
+        example='"concise"',
+        in_environment=True,
+        doc=f"[Format](formats.md) of the report: {', '.join(f'`{each}`' for each in OUTPUT_FORMATS)}.",
     )
     output_file: str | None = flag(
         values.FILE,
-        "write the report there",
+        "write the report to this file",
         group=OUTPUT,
-        metavar="FILE",
         flags=("--output-file", "-o"),
-        doc="write the report there; the terminal gets the closing line and what went wrong",
+        in_environment=True,
+        doc="Write the report to a file. The closing line and errors still go to the terminal.",
     )
     statistics: bool = flag(
         values.SWITCH,
-        "show where to begin: counts by rule, folder and file",
+        "count findings by rule, folder and file instead of listing them",
         group=OUTPUT,
-        doc="in place of the findings, a report of where to begin: how many there are by rule, folder and file, and "
-        "how many `--fix` repairs; as text or, with `--output-format json`, as an object",
+        doc="Count findings by rule, folder and file instead of listing them, with how many `--fix` repairs. With "
+        "`--output-format json`, print the counts as an object.",
     )
     show_files: bool = flag(values.SWITCH, "list the files that would be checked", group=OUTPUT)
-    show_settings: bool = flag(values.SWITCH, "print the options that hold", group=OUTPUT)
+    show_settings: bool = flag(
+        values.SWITCH,
+        "print the settings in effect for PATH",
+        group=OUTPUT,
+        doc="Print the settings in effect for each path, and where each value that is not a default comes from.",
+    )
     show_facts: str | None = flag(
         values.TEXT,
         "print what is known of each expression there (notebooks: FILE:CELL:LINE)",
         group=OUTPUT,
         metavar="FILE:LINE",
-        doc="print what is known of every expression on a line, with the reasons; in a notebook `FILE:CELL:LINE`",
+        doc="Print what is known of every expression on a line, with the reasons. In a notebook: `FILE:CELL:LINE`.",
     )
     color: str = flag(
         values.choice("auto", "always", "never"),
@@ -411,22 +393,23 @@ class Options:
         ("check", "verify"),
         group=OUTPUT,
         default="auto",
+        in_environment=True,
     )
     exit_zero: bool = flag(values.SWITCH, "exit 0 even with findings", group=OUTPUT)
     exit_non_zero_on_fix: bool = flag(values.SWITCH, "exit 1 if anything was fixed", group=OUTPUT)
-    stdio: bool = flag(values.SWITCH, "the only way, and so it may be left out", ("server",))
+    stdio: bool = flag(values.SWITCH, "use standard input and output, as always", ("server",))
     quiet: bool = flag(
         values.SWITCH,
-        {"check": "print findings and nothing else", "verify": "say only what is refuted", "clean": "say nothing"},
+        {"check": "print findings only", "verify": "print refuted fixes only", "clean": "print nothing"},
         group=OUTPUT,
         flags=("--quiet", "-q"),
     )
     verbose: bool = flag(
         values.SWITCH,
         {
-            "check": "say what is done",
-            "verify": "say why worlds do not apply",
-            "server": "write each check into the editor's log",
+            "check": "print details of the run",
+            "verify": "print why worlds do not apply",
+            "server": "write each check to the editor's log",
         },
         group=OUTPUT,
         flags=("--verbose", "-v"),
@@ -435,7 +418,7 @@ class Options:
     # ------------------------------------------------------------------ explain, completion
     explained: tuple[str, ...] = flag(
         values.EXPLAINED,
-        "codes, prefixes or names of rules, names of assumptions",
+        "codes, prefixes or names of rules, or names of assumptions",
         ("explain",),
         metavar="CODE|NAME",
         positional="*",
@@ -443,33 +426,19 @@ class Options:
     )
     explain_all: bool = flag(values.SWITCH, "all rules", ("explain",), flags=("--all",))
     shell: str | None = flag(
-        values.TEXT, "the shell to print the script for", ("completion",), metavar="SHELL", positional="?"
+        values.TEXT, "shell to print the script for", ("completion",), metavar="SHELL", positional="?"
     )
 
 
-WORKED_IN = ("ignore", "extend_select", "extend_ignore", "unfixable", "extend_exclude")
+WORKED_IN: Mapping[str, str] = {
+    "ignore": "select", "extend_select": "select", "extend_ignore": "select",
+    "unfixable": "fixable", "extend_exclude": "exclude",
+}  # fmt: skip
 """Options that only add to others: where sources are laid over each other, those others say it all."""
 
 OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
 IN_FILES = tuple(name for name, each in OPTIONS.items() if each.in_files)
+IN_ENVIRONMENT = tuple(name for name, each in OPTIONS.items() if each.in_environment)
 _DEFAULTS: dict[str, Any] = {name: OPTIONS[name].default for name in IN_FILES}
 DEFAULTS = Options(**_DEFAULTS)
 """What holds where no source says anything."""
-
-
-def from_table(table: Mapping[str, object]) -> Options:
-    """Read a table of a configuration file.
-
-    :raises OptionError: naming the key.
-    """
-    readers = {name.replace("_", "-"): OPTIONS[name].kind.from_toml for name in IN_FILES}
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        reader = readers.get(key)
-        if reader is None:
-            raise OptionError(f"unknown key `{key}`{nearest(key, readers)}")
-        try:
-            read[key.replace("-", "_")] = reader(value)
-        except OptionError as error:
-            raise OptionError(f"`{key}`: {error}") from None
-    return Options(**read)

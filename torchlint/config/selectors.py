@@ -39,9 +39,20 @@ def codes_meant(selector: str) -> frozenset[str]:
     """
     found = codes_of(selector)
     if not found:
-        near = nearest(selector, (*BY_CODE, *BY_NAME, ALL))
-        raise UnknownSelector(f"unknown rule `{selector}`{near}")
+        raise UnknownSelector(f"unknown rule `{selector}`{suggestion(selector)}")
     return found
+
+
+def suggestion(selector: str, others: Iterable[str] = ()) -> str:
+    """Return which rule, or which of other words, may be meant by one that means none, else what families there are.
+
+    A code that is spelled like one is meant for one of its family; more than a slip apart, no code resembles another.
+    """
+    folded = selector.strip().upper()
+    codes = [code for code in BY_CODE if not _is_prefix(folded) or code.startswith(folded[: len("TNS0")])]
+    families = ", ".join(sorted({code[: len("TNS0")] for code in BY_CODE}))
+    near = nearest(folded, codes, 0.8) or nearest(selector, (*BY_NAME, ALL, *others))
+    return near or f": the families are {families}; `torchlint rules` lists all rules"
 
 
 def selection(
@@ -65,12 +76,12 @@ def selection(
     return frozenset(chosen)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return ``"; did you mean `x`?"`` for the known word that is spelled most like this one, or nothing."""
     import difflib  # here: only mistakes need it
 
     spelled = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(word.lower(), spelled, n=5, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), spelled, n=5, cutoff=cutoff)
     alike = difflib.SequenceMatcher(b=word.lower())
 
     def likeness(other: str) -> tuple[float, int]:

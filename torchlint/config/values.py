@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from torchlint.config.selectors import ALL, UnknownSelector, codes_meant, nearest
 from torchlint.diagnostics.assumptions import ASSUMPTIONS
@@ -14,20 +15,26 @@ from torchlint.diagnostics.registry import BY_CODE, BY_NAME
 Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class OptionError(ValueError):
+class OptionError(argparse.ArgumentTypeError):
     """A key that does not exist or a value of the wrong kind; the text says which and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """How values are written: in a configuration file, where it may hold them, and behind a flag that is no switch.
+    """How values are written: in a configuration file, where it may hold them, behind a flag and in a variable.
 
     Where ``many`` is true, a flag may be given several times, and each adds to those before. A shell offers ``words``
     or files.
     """
 
     from_toml: Callable[[object], object] | None = None
-    from_text: Callable[[str], object] | None = None
+    from_text: Callable[[str], object] = str
+    metavar: str = ""
+    """What help and pages call the value."""
+    title: str = ""
+    """What the pages say the type is."""
+    schema: Mapping[str, object] = field(default_factory=dict, hash=False)
+    """What a file may hold, as a JSON schema."""
     many: bool = False
     words: tuple[str, ...] = ()
     is_file: bool = False
@@ -36,58 +43,33 @@ class ValueKind:
 
 
 # ---------------------------------------------------------------------- from TOML
-def boolean(value: object) -> bool:
-    """Read ``true`` or ``false``.
-
-    :raises OptionError: where it is neither.
-    """
+def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise OptionError(f"expected true or false, got {_shown(value)}")
     return value
 
 
-def file_name(value: object) -> str:
-    """Read the name of a file.
-
-    :raises OptionError: where it is no text, or an empty one.
-    """
+def _file_name(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise OptionError(f"expected the name of a file, got {_shown(value)}")
     return value
 
 
-def version(text: object) -> tuple[int, int]:
-    """Read ``"1.13"``.
-
-    :raises OptionError: where it is no such text.
-    """
+def _version(text: object) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)\.(\d+)", text) if isinstance(text, str) else None
     if found is None:
         raise OptionError(f'expected a version such as "1.13", got {_shown(text)}')
     return int(found[1]), int(found[2])
 
 
-def shard(text: object) -> tuple[int, int]:
-    """Read ``"2/4"``, the second of four parts.
-
-    :raises OptionError: where it is no such text.
-    """
+def _shard(text: object) -> tuple[int, int]:
     found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text) if isinstance(text, str) else None
     if found is None or int(found[1]) > int(found[2]):
         raise OptionError(f"expected a part such as 2/4, got {_shown(text)}")
     return int(found[1]), int(found[2])
 
 
-def level_of(levels: type[Confidence] | type[Severity]) -> Callable[[object], Confidence | Severity]:
-    """Return the reader of an option that takes a level by its name, the highest first where all are told."""
-    names: dict[str, Confidence | Severity] = {str(each): each for each in [*levels][::-1]}
-    read = one_of(tuple(names))
-    return lambda text: names[read(text)]
-
-
-def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
-    """Return the reader of an option that takes one of a few words."""
-
+def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
             return value
@@ -97,12 +79,8 @@ def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
     return read
 
 
-def selectors(value: object) -> tuple[str, ...]:
-    """Read a list of rule selectors.
-
-    :raises OptionError: where it is no list of texts or a selector means no rule.
-    """
-    found = texts(value)
+def _selectors(value: object) -> tuple[str, ...]:
+    found = _texts(value)
     try:
         for selector in found:
             codes_meant(selector)
@@ -111,30 +89,28 @@ def selectors(value: object) -> tuple[str, ...]:
     return found
 
 
-def texts(value: object) -> tuple[str, ...]:
-    """Read a list of texts.
-
-    :raises OptionError: where it is none.
-    """
+def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise OptionError(f"expected a list of strings, got {_shown(value)}")
     return tuple(value)
 
 
-def patterns(value: object) -> Patterns:
-    """Read a table from globs to lists of rule selectors.
-
-    :raises OptionError: where it is none.
-    """
+def _patterns(value: object) -> Patterns:
     if not isinstance(value, dict):
         raise OptionError(f"expected a table of lists, got {_shown(value)}")
     found = []
     for pattern, codes in value.items():
         try:
-            found.append((pattern, selectors(codes)))
+            found.append((pattern, _selectors(codes)))
         except OptionError as error:
             raise OptionError(f"`{pattern}`: {error}") from None
     return tuple(found)
+
+
+def _size(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise OptionError(f"expected a number of bytes, or 0 for no limit, got {_shown(value)}")
+    return value
 
 
 def _shown(value: object) -> str:
@@ -143,13 +119,20 @@ def _shown(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-# ---------------------------------------------------------------------- from the text behind a flag
+# ---------------------------------------------------------------------- from the text behind a flag or in a variable
+def _switched(text: str) -> bool:
+    folded = text.strip().lower()
+    if folded not in ("true", "1", "false", "0"):
+        raise OptionError(f"expected true or false, got {_shown(text)}")
+    return folded in ("true", "1")
+
+
 def _split(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _split_selectors(text: str) -> tuple[str, ...]:
-    return selectors(_split(text))
+    return _selectors(_split(text))
 
 
 def _split_some_selectors(text: str) -> tuple[str, ...]:
@@ -180,20 +163,6 @@ def _seconds(text: str) -> float:
     return found
 
 
-def size(value: object) -> int:
-    """Read a number of bytes.
-
-    :raises OptionError: where it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise OptionError(f"expected a number of bytes, or 0 for no limit, got {_shown(value)}")
-    return value
-
-
-def _size(text: str) -> int:
-    return size(int(text) if text.isdecimal() else text)
-
-
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise OptionError(f"expected a number from 1, got `{text}`")
@@ -217,25 +186,64 @@ def text_of(value: object) -> str:
 
 
 # ---------------------------------------------------------------------- the kinds
-def choice(*words: str) -> ValueKind:
+def choice(*words: str, metavar: str = "") -> ValueKind:
     """Return the kind of an option that takes one of a few words."""
-    return ValueKind(one_of(words), one_of(words), words=words)
+    title = ", ".join(f'`"{each}"`' for each in words)
+    return ValueKind(_one_of(words), _one_of(words), metavar, title, {"enum": words}, words=words)
 
 
-SWITCH = ValueKind(boolean)
-RULES = ValueKind(selectors, _split_selectors, many=True, words=(*BY_CODE, *BY_NAME, ALL))
-SELECTED_RULES = ValueKind(selectors, _split_some_selectors, many=True, words=RULES.words)
-GLOBS = ValueKind(texts, _split, many=True)
-RULES_BY_GLOB = ValueKind(patterns, _split_patterns, many=True)
-CONFIDENCE = ValueKind(level_of(Confidence), level_of(Confidence))
-SEVERITY = ValueKind(level_of(Severity), level_of(Severity))
-VERSION = ValueKind(version, version)
-FILE = ValueKind(file_name, str, is_file=True)
-FOLDER = ValueKind(file_name, str)
-TEXT = ValueKind(from_text=str)
-OPTIONAL_TEXT = ValueKind(from_text=str, optional=True)
-EXPLAINED = ValueKind(from_text=str, words=(*BY_CODE, *BY_NAME, *ASSUMPTIONS))
-SHARD = ValueKind(from_text=shard)
-SECONDS = ValueKind(from_text=_seconds)
-SIZE = ValueKind(size, _size)
-COUNT = ValueKind(from_text=_count)
+def level_of(levels: type[Confidence] | type[Severity]) -> ValueKind:
+    """Return the kind of an option that takes a level by its name, the highest first where all are told."""
+    names: dict[str, Confidence | Severity] = {str(each): each for each in [*levels][::-1]}
+    kind = choice(*names, metavar="LEVEL")
+
+    def read(text: object) -> Confidence | Severity:
+        return names[_one_of(kind.words)(text)]
+
+    return replace(kind, from_toml=read, from_text=read)
+
+
+_SELECTORS = {"type": "array", "items": {"$ref": "#/definitions/selector"}}
+_PATH = {"type": "string", "minLength": 1}
+
+SWITCH = ValueKind(_boolean, _switched, title="boolean", schema={"type": "boolean"})
+RULES = ValueKind(
+    _selectors,
+    _split_selectors,
+    "RULES",
+    "list of rule selectors",
+    _SELECTORS,
+    many=True,
+    words=(*BY_CODE, *BY_NAME, ALL),
+)
+SELECTED_RULES = replace(RULES, from_text=_split_some_selectors)
+GLOBS = ValueKind(_texts, _split, "GLOBS", "list of globs", {"type": "array", "items": {"type": "string"}}, many=True)
+RULES_BY_GLOB = ValueKind(
+    _patterns,
+    _split_patterns,
+    "GLOB:RULE,...",
+    "table from globs to lists of rule selectors",
+    {"type": "object", "additionalProperties": _SELECTORS},
+    many=True,
+)
+CONFIDENCE = level_of(Confidence)
+SEVERITY = level_of(Severity)
+VERSION = ValueKind(
+    _version, _version, "X.Y", 'version, such as `"1.13"`', {"type": "string", "pattern": r"^\d+\.\d+$"}
+)
+FILE = ValueKind(_file_name, str, "FILE", "path of a file", _PATH, is_file=True)
+FOLDER = ValueKind(_file_name, str, "DIR", "path of a folder", _PATH)
+SETTINGS = ValueKind(from_text=lambda text: [text], metavar="CONFIG", many=True, is_file=True)
+TEXT = ValueKind()
+OPTIONAL_TEXT = ValueKind(optional=True)
+EXPLAINED = ValueKind(words=(*BY_CODE, *BY_NAME, *ASSUMPTIONS))
+SHARD = ValueKind(from_text=_shard, metavar="I/N")
+SECONDS = ValueKind(from_text=_seconds, metavar="SECONDS")
+SIZE = ValueKind(
+    _size,
+    lambda text: _size(int(text) if text.isdecimal() else text),
+    "BYTES",
+    "number of bytes",
+    {"type": "integer", "minimum": 0},
+)
+COUNT = ValueKind(from_text=_count, metavar="N")

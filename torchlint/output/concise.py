@@ -21,8 +21,13 @@ def line(place: LocatedFinding, screen: Screen, is_fixable: bool = False) -> str
     path = screen.paint(printable(place.path), "bold")
     if place.cell is not None:
         path += f"{colon}cell {place.cell}"
+    return f"{path}{colon}{row}{colon}{column}{colon} {described(place, screen, is_fixable)}"
+
+
+def described(place: LocatedFinding, screen: Screen, is_fixable: bool) -> str:
+    """Return what a line says behind the place: code, message, severity and confidence."""
     finding = place.finding
     rule = screen.paint(finding.code, SEVERITY_STYLES[finding.severity])
     mark = screen.paint("[*]", "cyan") + " " if is_fixable else ""
     rating = screen.paint(f"[{finding.severity}, {finding.confidence}]", "dim")
-    return f"{path}{colon}{row}{colon}{column}{colon} {rule} {mark}{printable(finding.message)} {rating}"
+    return f"{rule} {mark}{printable(finding.message)} {rating}"

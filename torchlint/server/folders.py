@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from torchlint.config import Config, Finder
 from torchlint.config.options import Options
+from torchlint.config.sources import from_config
 from torchlint.discovery.walk import Discovery
 
 Stamp = tuple[int, int, int] | None
@@ -100,8 +101,9 @@ class Folders:
 
     def sources(self, path: str | None) -> Iterator[str]:
         """Yield the files that have a say in what is wanted, there or not."""
-        if self._given.options.config is not None:
-            yield os.path.join(self._given.cwd, self._given.options.config)
+        named, _ = from_config(self._given.options.config)
+        if named is not None:
+            yield os.path.join(self._given.cwd, named)
         folder = os.path.dirname(path) if path is not None else self._folder(None)
         while True:
             yield from (os.path.join(folder, each) for each in (*CONFIGURATIONS, IGNORES))
