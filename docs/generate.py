@@ -177,7 +177,8 @@ def _default(option: Option) -> str:
         return "`[]`" if option.kind is not RULES_BY_GLOB else "`{}`"
     if isinstance(option.default, tuple):
         return ", ".join(f"`{each}`" for each in option.default)
-    return f"`{option.default}`".lower() if option.kind is SWITCH else f'`"{text_of(option.default)}"`'
+    is_plain = isinstance(option.default, bool | int)
+    return f"`{option.default}`".lower() if is_plain else f'`"{text_of(option.default)}"`'
 
 
 def schema() -> dict[str, object]:

@@ -277,8 +277,8 @@ class Options:
         default=MAX_FILE_SIZE,
         example="5000000",
         per_file=True,
-        doc="Skip files with more bytes of code and report them as `TNS904`; 0 means no limit. In a notebook, only code "
-        "cells count.",
+        doc="Skip files with more bytes of code and report them as `TNS904`; 0 means no limit. In a notebook, only "
+        "code cells count.",
     )
     stdin_filename: str | None = flag(
         values.FILE, "file name to report for standard input", group=FILES, metavar="PATH"
