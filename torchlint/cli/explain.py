@@ -34,10 +34,23 @@ def run(options: Options, session: Session) -> int:
         for name in ASSUMPTIONS
         if name in asked
     ]
-    for number, (title, text) in enumerate(pages):
-        print("\n" * (number > 0) + session.screen.paint(f"# {title}", "bold") + "\n", file=session.stdout)
-        print(text.strip(), file=session.stdout)
+    _print(pages, session)
     return 0
+
+
+def _print(pages: list[tuple[str, str]], session: Session) -> None:
+    """Print pages under their titles: laid out for a person at a terminal, for all others the Markdown as it is."""
+    if not session.stdout.isatty():
+        for number, (title, text) in enumerate(pages):
+            print("\n" * (number > 0) + session.screen.paint(f"# {title}", "bold") + "\n", file=session.stdout)
+            print(text.strip(), file=session.stdout)
+    elif pages:
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        text = "\n\n".join(f"# {title}\n\n{text}" for title, text in pages)
+        console = Console(file=session.stdout, width=session.screen.width)
+        console.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))
 
 
 def _list(codes: frozenset[str], session: Session) -> None:
