@@ -85,6 +85,16 @@ def test_every_page_is_in_the_menu_and_every_rule_has_its_address(site: Path) ->
         assert (site / address.removeprefix(f"{PROJECT}/") / "index.html").is_file(), address
 
 
+def test_every_page_bears_the_mark_of_the_site(site: Path, pages: dict[Path, Links]) -> None:
+    wanted = {ROOT / "docs" / "assets" / name for name in ("logo.svg", "favicon.svg")}
+    marks = {path.read_bytes() for path in wanted}
+    for path, links in pages.items():
+        if path.name == "404.html":  # its addresses count from the top
+            continue
+        shown = [path.parent / each for each in links.fetched if each.endswith(".svg")]
+        assert {each.read_bytes() for each in shown} == marks, path
+
+
 def test_no_table_shows_the_backslash_that_keeps_its_cells_apart(pages: dict[Path, Links]) -> None:
     assert [path.parent.name for path in pages if "\\|" in path.read_text(encoding="utf-8")] == []
 
