@@ -121,9 +121,9 @@ def _totals(report: Report, places: list[LocatedFinding]) -> Iterator[str]:
     for words, count in (("repaired in this run", fixed), ("silenced by comments", silenced)):
         if count:
             yield f"<div><dt>{words}</dt><dd>{count:,}</dd></div>"
-    yield '</dl><ul class="begin">'
-    yield from (f"<li><code>{_text(command)}</code> {_text(does)}</li>" for command, does in advice(report))
-    yield "</ul>"
+    yield "</dl>"
+    if begin := "".join(f"<li><code>{_text(command)}</code> {_text(does)}</li>" for command, does in advice(report)):
+        yield f'<ul class="begin">{begin}</ul>'
 
 
 def _troubles(report: Report) -> Iterator[str]:
