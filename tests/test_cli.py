@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -226,11 +227,48 @@ def test_explain_prints_pages_and_rules_lists_them(torchlint: Program) -> None:
     page = torchlint("explain", "TNS900").stdout
     assert page.startswith("# syntax-error (TNS900)\n\nThe file is no Python that torchlint can read.\n")
     assert torchlint("explain", "syntax-error").stdout == page
+    assert "\n## Example\n```python\nimport torch\n" in torchlint("explain", "TNS101").stdout
     every = torchlint("explain", "--all").stdout
     assert every.index("# numpy-on-grad-tensor (TNS101)") < every.index("# syntax-error (TNS900)")
     table = torchlint("rules").stdout.splitlines()
     assert table[0].split() == ["code", "name", "default", "summary"]
     assert any(line.startswith("TNS104  cpu-before-detach") and " off " in line for line in table)
+
+
+def test_explain_lays_pages_out_on_a_terminal(tmp_path: Path) -> None:
+    told = _on_terminal(tmp_path, "explain", "TNS101", "TNS301", "is-scalar", TERM="xterm-256color")
+    assert "\x1b[" in told
+    plain = re.sub(r"\x1b\[[\d;]*m", "", told)
+    assert "\x1b" not in plain
+    assert not re.search(r"^ *#+ |```|`|^\|", plain, re.MULTILINE)
+    titles = ("numpy-on-grad-tensor (TNS101)", "legacy-constructor-from-data (TNS301)", "is-scalar (assumption)")
+    places = [plain.index(each) for each in titles]
+    assert places == sorted(places)
+    assert max(map(len, plain.splitlines())) <= 90
+    assert " array = weight.detach().numpy() " in plain
+    assert "(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)" in plain
+    told = _on_terminal(tmp_path, "explain", "TNS101", "TNS404", TERM="dumb")
+    assert "\x1b" not in told
+    assert "TNS403, selected or not" in " ".join(told.split())
+    assert "TNS404  variable-import " in _on_terminal(tmp_path, "explain", "TNS4", TERM="dumb")
+
+
+def _on_terminal(folder: Path, *arguments: str, **environment: str) -> str:
+    """Return what the program writes to a terminal of 90 columns."""
+    pty = pytest.importorskip("pty", reason="no terminals of this kind on this system")
+    ours, theirs = pty.openpty()
+    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+    kept |= {"PYTHONPATH": str(Path(__file__).parents[1]), "COLUMNS": "90", **environment}
+    command = [sys.executable, "-m", "torchlint", *arguments]
+    written = b""
+    with subprocess.Popen(command, cwd=folder, env=kept, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        with suppress(OSError):  # what Linux says of a terminal that nobody holds any more
+            while read := os.read(ours, 1 << 16):
+                written += read
+    os.close(ours)
+    assert process.returncode == 0
+    return written.decode()
 
 
 def test_explain_says_what_an_assumption_means(torchlint: Program) -> None:

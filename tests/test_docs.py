@@ -19,7 +19,7 @@ from torchlint.cli.arguments import parser_of
 from torchlint.config import Config
 from torchlint.config.options import IN_FILES, OUTPUT_FORMATS
 from torchlint.config.selectors import DEFAULT_CODES
-from torchlint.diagnostics.model import Confidence
+from torchlint.diagnostics.model import Confidence, Finding
 from torchlint.diagnostics.registry import RULES
 from torchlint.diagnostics.rule_docs import page, summary
 from torchlint.diagnostics.rule_metadata import RuleMetadata
@@ -128,6 +128,35 @@ def test_every_rule_stands_in_the_tables() -> None:
         text = path.read_text(encoding="utf-8")
         for entry in RULES:
             assert f"| {entry.name} |" in text
+
+
+ROWS = re.findall(
+    r"^\| \[(TNS\d+)\]\(\1\.md\) \| ([a-z-]+) \| (.+) \| ([a-z, ]+) \| ([a-z, ]+) \|$",
+    (ROOT / "docs" / "rules" / "index.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+def test_the_index_says_of_each_rule_which_severities_and_fixes_its_findings_have() -> None:
+    assert [(code, name) for code, name, *_ in ROWS] == [(each.code, each.name) for each in RULES]
+    for code, _, _, severities, fixes in ROWS:
+        found = list(_in_the_code_of_its_page(code))
+        assert {str(each.severity) for each in found} <= set(severities.split(", ")), code
+        shown = {str(each.fix.applicability) for each in found if each.fix is not None}
+        assert shown <= set(fixes.split(", ")), code
+        assert shown or not found or fixes == "none", code
+    told = {code: (severities, fixes) for code, _, _, severities, fixes in ROWS}
+    assert told["TNS101"] == ("error, warning", "safe, unsafe")
+    assert told["TNS303"] == ("legacy", "display")
+    assert told["TNS900"] == ("error", "none")
+
+
+def _in_the_code_of_its_page(code: str) -> Iterator[Finding]:
+    (entry,) = (each for each in RULES if each.code == code)
+    config = Config(select=(*DEFAULT_CODES, code), min_confidence=Confidence.UNPROVEN)
+    for block in re.findall(r"^```python\n(.*?)^```$", page(entry), re.DOTALL | re.MULTILINE):
+        found = check_bytes("/alone/page.py", block.encode(), config).findings
+        yield from (each for each in found if each.code == code)
 
 
 # ---------------------------------------------------------------------- pages of rules

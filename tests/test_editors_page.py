@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -104,8 +105,12 @@ def test_the_extension_works_with_this_server(tmp_path: Path) -> None:
         pytest.skip("npm is not installed")
     folder = tmp_path / "vscode"
     shutil.copytree(ROOT / "editors" / "vscode", folder, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    environment = {**os.environ, "TORCHLINT_COMMAND": json.dumps([sys.executable, "-m", "torchlint"])}
-    environment["PYTHONPATH"] = str(ROOT)
+    program = tmp_path / "programs" / "torchlint"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m torchlint "$@"\n')
+    program.chmod(0o755)
+    path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command in (["ci"], ["test"], ["run", "package"]):
         done = subprocess.run([npm, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

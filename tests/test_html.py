@@ -167,24 +167,27 @@ def test_code_is_shown_without_the_blanks_that_its_lines_share() -> None:
     assert '<span data-row="2"><mark>    </mark>y = ' in text
 
 
-def test_files_with_the_worst_come_first() -> None:
-    kinds = {"e": Severity.ERROR, "w": Severity.WARNING, "l": Severity.LEGACY}
+def test_the_worst_and_surest_findings_come_first_and_the_counts_behind_them() -> None:
+    severities = {"e": Severity.ERROR, "w": Severity.WARNING, "l": Severity.LEGACY}
+    confidences = {"c": Confidence.CERTAIN, "l": Confidence.LIKELY, "p": Confidence.POSSIBLE}
     results = []
-    for path, severities in (("a", "lw"), ("b", "ll"), ("c", "le"), ("d", "wl"), ("e", "e")):
+    for path, found in (("a", "lc wp"), ("b", "lp ll"), ("c", "lc ep"), ("d", "wc lc"), ("e", "ec")):
         of = source(f"{path}.py")
-        found = tuple(finding(of, severity=kinds[letter]) for letter in severities)
-        results.append(FileResult(of.path, of, found))
+        listed = [finding(of, severity=severities[s], confidence=confidences[c]) for s, c in found.split()]
+        results.append(FileResult(of.path, of, tuple(listed)))
     read = page(Report(tuple(results)))
-    order = [text for text in read.texts if re.fullmatch(r"[a-e]\.py", text)]
-    assert order[-5:] == ["c.py", "e.py", "a.py", "d.py", "b.py"]
-    shown = [attributes["data-severity"] for tag, attributes in read.elements if tag == "details"]
-    assert shown == ["legacy", "error", "error", "legacy", "warning", "warning", "legacy", "legacy", "legacy"]
+    told = [each for tag, each in read.elements if tag == "details"]
+    assert " ".join(f"{str(each['data-severity'])[0]}{str(each['data-confidence'])[0]}" for each in told) == (
+        "ec ep wc wp lc lc lc ll lp"
+    )
+    order = [text for text in read.texts if re.fullmatch(r"[a-e]\.py|Where they are", text)]
+    assert order == [*(f"{each}.py" for each in "ecdacdb"), "Where they are"]
 
 
 def test_a_page_of_nothing_says_so() -> None:
     read = page(Report((FileResult("a.py", None),)))
     assert "torchlint: No findings" in read.texts
-    assert not [tag for tag, _ in read.elements if tag in ("form", "table", "details")]
+    assert not [tag for tag, _ in read.elements if tag in ("form", "table", "details", "ul")]
     read = page(Report((), troubles=(Trouble("a.py", "gone"),)))
     assert "Not checked" in read.texts
 
@@ -266,7 +269,8 @@ def test_the_filters_work(tab: Page, tmp_path: Path) -> None:
     opened(tab, several(), tmp_path)
     assert shown(tab) == "All 7 shown"
     assert choose(tab, "rule", "TNS101") == "3 of 7 shown"
-    assert tab.ask("[...document.querySelectorAll('.file')].map((each) => each.hidden)") == [True, False, False]
+    named = "[...document.querySelectorAll('.file:not([hidden]) h3')].map((each) => each.textContent)"
+    assert set(tab.ask(named)) == {"a.py", "lib/b.py"}
     assert choose(tab, "folder", "lib") == "2 of 7 shown"
     assert choose(tab, "rule", "") == "5 of 7 shown"
     assert choose(tab, "confidence", "possible") == "1 of 7 shown"
@@ -319,7 +323,16 @@ def test_going_back_undoes_the_last_choice(tab: Page, tmp_path: Path) -> None:
 def test_the_charts_are_filters_for_the_keyboard_too(tab: Page, tmp_path: Path) -> None:
     opened(tab, several(), tmp_path)
     tab.press("Tab")
-    assert tab.ask("document.activeElement.textContent") == "TNS101 numpy-on-grad-tensor"
+    assert tab.ask("document.activeElement.textContent") == "error"
+    tab.press("Enter")
+    assert shown(tab) == "1 of 7 shown"
+    tab.press("Enter")
+    assert shown(tab) == "All 7 shown"
+    tab.ask("[...document.querySelectorAll('summary')].at(-1).focus()")
+    for _ in range(9):  # over what is unfolded there
+        tab.press("Tab")
+        if tab.ask("document.activeElement.textContent") == "TNS101 numpy-on-grad-tensor":
+            break
     assert tab.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     tab.press("Enter")
     assert shown(tab) == "3 of 7 shown"
@@ -327,6 +340,7 @@ def test_the_charts_are_filters_for_the_keyboard_too(tab: Page, tmp_path: Path) 
     tab.press("Enter")
     assert shown(tab) == "All 7 shown"
     reached = set()
+    tab.ask("document.querySelector('.totals button').focus()")
     for _ in range(60):
         tab.press("Tab")
         reached.add(tab.ask("document.activeElement.tagName + ' ' + (document.activeElement.name ?? '')"))
@@ -417,15 +431,62 @@ def test_no_width_scrolls_sideways(width: int, tab: Page, tmp_path: Path) -> Non
     opened(tab, everything(), tmp_path, width=width, height=800)
     tab.ask("document.getElementById('open').click()")
     assert tab.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    small = tab.ask(
-        "[...document.querySelectorAll('input, select, form button')].filter((each) => each.offsetHeight < 40).length"
+    tab.ask("document.getElementById('more').click()")
+    assert tab.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    heights = tab.ask(
+        "[...document.querySelectorAll('input, select, form button')].filter((each) => each.checkVisibility())"
+        ".map((each) => each.offsetHeight)"
     )
-    assert small == 0
+    assert len(heights) == 9 + (width < 960)
+    assert min(heights) >= 40
+
+
+TOP = "document.querySelector('{}').getBoundingClientRect().top"
+
+
+@pytest.mark.parametrize(("width", "height"), [(400, 800), (1280, 900)])
+def test_the_first_screen_shows_the_worst_findings_and_how_many_there_are(
+    width: int, height: int, tab: Page, tmp_path: Path
+) -> None:
+    results = []
+    for number in range(60):
+        of = source(f"package{number}/old.py")
+        results.append(FileResult(of.path, of, (finding(of, severity=Severity.LEGACY, fix=several_edits(of)),)))
+    of = source("z/worst.py")
+    found = tuple(finding(of, severity=each) for each in (Severity.WARNING, Severity.ERROR))
+    results.append(FileResult(of.path, of, found))
+    opened(tab, Report(tuple(results)), tmp_path, width=width, height=height)
+    assert tab.ask("document.querySelector('.totals').innerText.split(/\\s+/).sort()") == sorted(
+        "1 error 1 warning 60 legacy".split()
+    )
+    order = (".totals", "[data-severity=error]", "[data-severity=warning]")
+    tops = [tab.ask(TOP.format(each)) for each in order]
+    legacy, charts = (tab.ask(TOP.format(each)) for each in ("[data-severity=legacy]", ".charts"))
+    assert tops == sorted(tops)
+    assert tops[-1] + 60 < height
+    assert tops[-1] < legacy < charts
+
+
+def test_a_narrow_screen_folds_the_filters_that_are_not_in_use(tab: Page, tmp_path: Path) -> None:
+    opened(tab, several(), tmp_path, width=400, height=800)
+    seen = "document.querySelector('[name=rule]').checkVisibility()"
+    assert tab.ask(seen) is False
+    tab.ask("document.getElementById('more').click()")
+    assert tab.ask(seen) is True
+    tab.ask("document.getElementById('more').click()")
+    assert tab.ask(seen) is False
+    tab.ask("document.querySelector('.totals button').click()")
+    assert shown(tab) == "1 of 7 shown"
+    assert tab.ask(seen) is True
+    assert tab.ask("document.getElementById('more').getAttribute('aria-expanded')") == "true"
 
 
 def test_controls_are_labelled_and_headings_are_in_order(tab: Page, tmp_path: Path) -> None:
     opened(tab, everything(), tmp_path)
     tab.ask("document.getElementById('open').click()")
+    tab.ask(
+        "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+    )  # what is in sight has been laid out
     tab.send("Accessibility.enable")
     nodes = tab.send("Accessibility.getFullAXTree")["nodes"]
     told = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in nodes if "role" in each]

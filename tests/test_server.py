@@ -171,7 +171,9 @@ def test_code_that_does_not_parse_is_a_diagnostic(editor: Editor) -> None:
     uri = (editor.folder / "a.py").as_uri()
     editor.open(uri, "import torch\nx = (\n")
     assert codes(editor.diagnostics(uri)) == [("TNS900", 2)]
-    assert editor.hover(uri, 1, 4)["contents"]["value"].startswith("### TNS900 syntax-error (error, certain)")
+    told = editor.hover(uri, 1, 4)["contents"]["value"]
+    assert told.startswith("### TNS900 syntax-error (error, certain)")
+    assert told.endswith("\n\nNo fix.\n\nhttps://torchlint.readthedocs.io/rules/TNS900/")
     assert editor.actions(uri, 1, 4) == []
 
 

@@ -241,7 +241,7 @@ b = x.numpy()
 """
 
 
-def test_hover_tells_what_is_known_and_the_page_of_the_rule(editor: Editor) -> None:
+def test_hover_tells_what_is_known_and_what_the_rule_is_about_in_short(editor: Editor) -> None:
     uri = opened(editor, HOVERED)
     silent = editor.hover(uri, 4, 7)
     assert silent["contents"] == {
@@ -254,12 +254,42 @@ def test_hover_tells_what_is_known_and_the_page_of_the_rule(editor: Editor) -> N
     told = editor.hover(uri, 5, 8)["contents"]["value"]
     facts, page = told.split("\n\n---\n\n")
     assert "`x.numpy()`: array" in facts
-    assert page.startswith(
-        "### TNS101 numpy-on-grad-tensor (error, certain)\n\n`.numpy()` on a tensor that requires grad: "
-    )
-    assert "#### Why is this bad?" in page
-    assert "```python" in page
-    assert not re.search(r"\]\([a-z-]+\.md\)", page)
+    title, message, does, fix, address = page.split("\n\n")
+    assert title == "### TNS101 numpy-on-grad-tensor (error, certain)"
+    assert message == "`.numpy()` on a tensor that requires grad: `.detach()` is missing"
+    assert does.startswith("Finds `.numpy()` on a tensor that is a parameter, was made with `requires_grad=True`, ")
+    assert "\n" not in does
+    assert fix == "Fix (safe): Insert `.detach()` before `.numpy()`"
+    assert address == "https://torchlint.readthedocs.io/rules/TNS101/"
+
+
+HOVERED_FIXES = """\
+import torch
+
+
+def f(x, y: torch.Tensor):
+    y.requires_grad_()
+    a = torch.Tensor(x)
+    b = y.data
+    return a, b
+"""
+
+
+def test_hover_says_how_far_a_fix_may_be_trusted(editor: Editor) -> None:
+    uri = opened(editor, HOVERED_FIXES)
+    told = []
+    for row, column in ((5, 15), (6, 11)):
+        page = editor.hover(uri, row, column)["contents"]["value"].split("\n\n---\n\n")[-1]
+        assert "](" not in page  # a link to another page would lead nowhere in an editor
+        told.append((page.split()[1], page.split("\n\n")[-2].partition(";")[0]))
+    assert told == [
+        (
+            "TNS303",
+            "Fix (your choice): Use `torch.as_tensor(..., dtype=torch.float32)` if `x` holds values, "
+            "`torch.empty` if it is a size",
+        ),
+        ("TNS201", "Fix (unsafe): Replace `.data` with `.detach()`"),
+    ]
 
 
 def test_hover_agrees_with_show_facts(editor: Editor) -> None:
@@ -285,6 +315,7 @@ def test_an_editor_without_markdown_reads_plain_text(editor: Editor) -> None:
     assert told["kind"] == "plaintext"
     assert not re.search(r"^(#|```)", told["value"], re.MULTILINE)
     assert "TNS101 numpy-on-grad-tensor (error, certain)" in told["value"]
+    assert told["value"].endswith("\n\nhttps://torchlint.readthedocs.io/rules/TNS101/")
 
 
 def test_hover_is_silent_where_nothing_is_to_be_said(editor: Editor) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from torchlint.cli.arguments import UsageError
 from torchlint.cli.session import Session
 from torchlint.config.options import Options
@@ -34,10 +36,23 @@ def run(options: Options, session: Session) -> int:
         for name in ASSUMPTIONS
         if name in asked
     ]
-    for number, (title, text) in enumerate(pages):
-        print("\n" * (number > 0) + session.screen.paint(f"# {title}", "bold") + "\n", file=session.stdout)
-        print(text.strip(), file=session.stdout)
+    _print(pages, session)
     return 0
+
+
+def _print(pages: list[tuple[str, str]], session: Session) -> None:
+    """Print pages under their titles: laid out for a person at a terminal, for all others the Markdown as it is."""
+    if not session.stdout.isatty():
+        raw = (f"{session.screen.paint(f'# {title}', 'bold')}\n\n{text.strip()}\n" for title, text in pages)
+        print(*raw, sep="\n", end="", file=session.stdout)
+    elif pages:
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        text = "\n\n".join(f"# {title}\n\n{text}" for title, text in pages)
+        text = re.sub(r"\[([^]]+)\]\([\w-]+\.md\)", r"\1", text)  # such a link leads from page to page of the site
+        shown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
+        Console(file=session.stdout, width=session.screen.width).print(shown)
 
 
 def _list(codes: frozenset[str], session: Session) -> None:

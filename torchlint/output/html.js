@@ -39,7 +39,8 @@
     const [some, every] = [count, total].map((number) => number.toLocaleString("en"));
     shown.textContent = count === total ? `All ${every} shown` : `${some} of ${every} shown`;
     none.hidden = count > 0;
-    for (const button of document.querySelectorAll(".charts th button")) {
+    if (fields.some((name) => wanted[name])) expand(true);
+    for (const button of document.querySelectorAll("button[data-field]")) {
       button.setAttribute("aria-pressed", String(wanted[button.dataset.field] === button.dataset.value));
     }
     keep(wanted, record);
@@ -68,8 +69,8 @@
     apply(false);
   };
 
-  // Without this script the charts' labels are plain text, since there is nothing that they could do.
-  for (const label of document.querySelectorAll(".charts th[data-field]")) {
+  // Without this script the labels of counts are plain text, since there is nothing that they could do.
+  for (const label of document.querySelectorAll("[data-field]")) {
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.field = label.dataset.field;
@@ -83,6 +84,14 @@
     });
     label.append(button);
   }
+  // On a narrow screen the fields are folded away, but never a field that is in use.
+  const more = document.getElementById("more");
+  const expand = (expanded) => {
+    more.setAttribute("aria-expanded", String(expanded));
+    form.classList.toggle("expanded", expanded);
+  };
+  more.addEventListener("click", () => expand(more.getAttribute("aria-expanded") === "false"));
+
   const toggle = (open) => {
     for (const file of files) {
       for (const { element } of file.findings) if (!element.hidden) element.open = open;

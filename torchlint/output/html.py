@@ -1,4 +1,4 @@
-"""One self-contained page for people who decide: totals, charts, and each finding with code, reasons and repair."""
+"""One self-contained page for people who decide: each finding, the worst first, with code, reasons and repair."""
 
 from __future__ import annotations
 
@@ -6,27 +6,19 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import groupby, islice
 
-from torchlint.diagnostics.model import Finding, Fix
+from torchlint.diagnostics.model import Confidence, Fix, Severity
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.output.excerpts import changes, cropped
 from torchlint.output.highlight import highlighted
-from torchlint.output.report import FAMILIES, LocatedFinding, Report, page
+from torchlint.output.report import LocatedFinding, Report, page
 from torchlint.output.screen import Screen, code, columns, printable
-from torchlint.output.statistics import (
-    Tally,
-    advice,
-    by_confidence,
-    by_family,
-    by_file,
-    by_folder,
-    by_rule,
-    by_severity,
-)
+from torchlint.output.statistics import Tally, advice, by_file, by_folder, by_rule
 from torchlint.source.text import Source
 from torchlint.version import VERSION
 
@@ -36,41 +28,182 @@ _WIDTH = 300
 """Columns of a row that are shown: a data file of one long row must not make a page of megabytes."""
 _CHANGED = 40
 """Rows of a repair that are shown."""
+_FOLDERS = 12
+"""Folders that have a bar of their own; the rest share one."""
+_OPEN = 20
+"""A report of at most so many findings shows them unfolded."""
 _PROMISE = {
     "safe": "Repaired by --fix",
     "unsafe": "Repaired by --fix --unsafe-fixes: something observable may differ",
     "display": "Shown only, never applied",
 }
+_FIXES = {
+    "safe": "repaired by --fix",
+    "unsafe": "repaired by --unsafe-fixes",
+    "display": "repair shown only",
+    "none": "no repair",
+}
 
 
-def details(place: LocatedFinding, folder: str, repair: str, unfolded: bool) -> Iterator[str]:
-    """Yield the element of a finding; ``folder`` is escaped, ``repair`` is a word for what becomes of it."""
-    finding = place.finding
-    marks = (
-        f'data-severity="{finding.severity}" data-rule="{finding.code}" data-folder="{folder}" '
-        f'data-confidence="{finding.confidence}" data-fix="{repair}"'
+def render(report: Report, screen: Screen) -> Iterator[str]:
+    """Yield the page, in ASCII: its bytes must not hang on the encoding of the stream."""
+    del screen
+    for line in _page(report):
+        yield line.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _page(report: Report) -> Iterator[str]:
+    places = sorted(report.places, key=lambda each: (each.finding.severity, each.finding.confidence), reverse=True)
+    style, script = (_part(name) for name in ("html.css", "html.js"))
+    title = f"{_many(len(places), 'finding')} in {_many(len(by_file(report)), 'file')}" if places else "No findings"
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en">'
+    yield "<head>"
+    yield '<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<link rel="icon" href="data:,">'
+    yield f"<title>torchlint: {title}</title>"
+    yield f"<style>{style}</style>"
+    yield "</head>"
+    yield "<body>"
+    yield f"<header><h1>torchlint: {title}</h1>"
+    yield from _totals(report, places)
+    yield "</header>"
+    yield "<main>"
+    yield from _troubles(report)
+    if places:
+        yield from _findings(places)
+        yield from _charts(report)
+    yield "</main>"
+    yield f"<footer>Made by torchlint {VERSION}. Lines and columns count from 1.</footer>"
+    yield f"<script>{script}</script>"
+    yield "</body>"
+    yield "</html>"
+
+
+def _part(name: str) -> str:
+    return (files("torchlint") / "output" / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this page's own style and script and nothing else: no address can be fetched, no smuggled script run."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
+    style_hash, script_hash = hashes
+    return (
+        f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _text(value: str) -> str:
+    """Return text that is only text, in an element or an attribute."""
+    return escape(printable(value))
+
+
+def _prose(text: str) -> str:
+    """Return a sentence as HTML, what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(text))
+
+
+# ---------------------------------------------------------------------- above the findings
+def _totals(report: Report, places: list[LocatedFinding]) -> Iterator[str]:
+    yield '<dl class="totals">'
+    for severity, count in Counter(place.finding.severity for place in places).items():
+        mark = f'data-field="severity" data-value="{severity}"'
+        yield f'<div class="{severity}"><dt {mark}>{severity}</dt><dd>{count:,}</dd></div>'
+    fixed = sum(len(each) for _, each in report.fixed)
+    silenced = sum(len(each.suppressed) for each in report.results)
+    for words, count in (("repaired in this run", fixed), ("silenced by comments", silenced)):
+        if count:
+            yield f"<div><dt>{words}</dt><dd>{count:,}</dd></div>"
+    yield "</dl>"
+    if begin := "".join(f"<li><code>{_text(command)}</code> {_text(does)}</li>" for command, does in advice(report)):
+        yield f'<ul class="begin">{begin}</ul>'
+
+
+def _troubles(report: Report) -> Iterator[str]:
+    if not report.troubles:
+        return
+    yield '<section aria-labelledby="troubles"><h2 id="troubles">Not checked</h2><ul>'
+    for trouble in report.troubles:
+        yield f'<li><span class="path">{_text(trouble.path)}</span>: {_prose(trouble.message)}</li>'
+    yield "</ul></section>"
+
+
+# ---------------------------------------------------------------------- findings
+def _findings(places: list[LocatedFinding]) -> Iterator[str]:
+    yield '<section aria-labelledby="findings"><h2 id="findings">Findings</h2>'
+    yield from _filters(places)
+    yield '<p id="none" class="quiet" hidden>No finding matches: take a filter away.</p>'
+    for path, listed in groupby(places, key=lambda place: place.path):
+        yield f'<section class="file"><h3 class="path">{_text(path)}</h3>'
+        for place in listed:
+            yield from _details(place, len(places) <= _OPEN)
+        yield "</section>"
+    yield "</section>"
+
+
+def _fields(place: LocatedFinding) -> dict[str, str]:
+    """Return what can be filtered by: a value of the finding for each field of the form."""
+    finding = place.finding
+    return {
+        "severity": str(finding.severity),
+        "rule": finding.code,
+        "folder": os.path.dirname(place.path) or ".",
+        "confidence": str(finding.confidence),
+        "fix": str(finding.fix.applicability) if finding.fix is not None else "none",
+    }
+
+
+def _filters(places: list[LocatedFinding]) -> Iterator[str]:
+    """Yield the form; the script shows it, since without the script it could do nothing."""
+    found = [_fields(place) for place in places]
+    hint = "words in path, message or code"
+    yield '<form id="filters" hidden>'
+    yield f'<label class="wide">Search<input type="search" name="search" placeholder="{hint}"></label>'
+    for label, name, words in (
+        ("Severity", "severity", {str(each): str(each) for each in reversed(Severity)}),
+        ("Rule", "rule", {key: f"{key} {entry.name}" for key, entry in BY_CODE.items()}),
+        ("Folder", "folder", {each: each for each in sorted({each["folder"] for each in found})}),
+        ("Confidence", "confidence", {str(each): str(each) for each in reversed(Confidence)}),
+        ("Repair", "fix", _FIXES),
+    ):
+        counts = Counter(each[name] for each in found)
+        yield f'<label>{label}<select name="{name}"><option value="">all</option>'
+        for key, told in words.items():
+            if counts[key]:
+                yield f'<option value="{_text(key)}">{_text(told)} ({counts[key]:,})</option>'
+        yield "</select></label>"
+    yield '<div class="actions"><output id="shown" aria-live="polite"></output>'
+    yield '<button type="button" id="more" aria-expanded="false">Filters</button>'
+    yield '<button type="button" id="open">Unfold</button><button type="button" id="close">Fold</button>'
+    yield '<button type="reset">Clear filters</button></div></form>'
+
+
+def _details(place: LocatedFinding, unfolded: bool) -> Iterator[str]:
+    finding, fields = place.finding, _fields(place)
+    marks = " ".join(f'data-{name}="{_text(value)}"' for name, value in fields.items())
     yield f"<details {marks}{' open' * unfolded}><summary><b>{finding.code}</b>"
-    yield f'<span class="message">{prose(finding.message)}</span>'
+    yield f'<span class="message">{_prose(finding.message)}</span>'
     yield f'<span class="tags"><span class="{finding.severity}">{finding.severity}</span> · '
     yield f'{finding.confidence} · {place.spot}</span></summary><div class="body">'
     if place.source is not None:
         yield from _context(place, place.source)
     if finding.why:
         yield "<h4>Why</h4><ol>"
-        yield from (f"<li>{prose(step)}</li>" for step in finding.why)
+        yield from (f"<li>{_prose(step)}</li>" for step in finding.why)
         yield "</ol>"
     if finding.fix is not None:
-        yield f"<h4>{_PROMISE[repair]}</h4><p>{prose(finding.fix.title)}</p>"
+        yield f"<h4>{_PROMISE[fields['fix']]}</h4><p>{_prose(finding.fix.title)}</p>"
         if place.source is not None:
             yield from _diff(place.source, finding.fix)
     yield f'<p><a href="{page(finding.name)}" rel="noreferrer">{finding.code} {finding.name}</a></p>'
     yield "</div></details>"
-
-
-def prose(text: str) -> str:
-    """Return a sentence as HTML, what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(printable(text)))
 
 
 def _context(place: LocatedFinding, source: Source) -> Iterator[str]:
@@ -129,168 +262,34 @@ def _tag(sign: str) -> str:
     return "del" if sign == "-" else "ins"
 
 
-_FOLDERS = 12
-"""Folders that have a bar of their own; the rest share one."""
-_OPEN = 20
-"""A report of at most so many findings shows them unfolded."""
-_FIXES = {
-    "safe": "repaired by --fix",
-    "unsafe": "repaired by --unsafe-fixes",
-    "display": "repair shown only",
-    "none": "no repair",
-}
-
-
-def render(report: Report, screen: Screen) -> Iterator[str]:
-    """Yield the page, in ASCII: its bytes must not hang on the encoding of the stream."""
-    del screen
-    for line in _page(report):
-        yield line.encode("ascii", "xmlcharrefreplace").decode()
-
-
-def _page(report: Report) -> Iterator[str]:
-    findings = [place.finding for place in report.places]
-    style, script = (_part(name) for name in ("html.css", "html.js"))
-    paths = len(by_file(report))
-    title = f"{_many(len(findings), 'finding')} in {_many(paths, 'file')}" if findings else "No findings"
-    yield "<!DOCTYPE html>"
-    yield '<html lang="en">'
-    yield "<head>"
-    yield '<meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield '<link rel="icon" href="data:,">'
-    yield f"<title>torchlint: {title}</title>"
-    yield f"<style>{style}</style>"
-    yield "</head>"
-    yield "<body>"
-    yield f"<header><h1>torchlint: {title}</h1>"
-    yield from _totals(report, findings)
-    yield "</header>"
-    yield "<main>"
-    yield from _troubles(report)
-    if findings:
-        yield from _advice(report)
-        yield from _charts(report)
-        yield from _findings(report, len(findings) <= _OPEN)
-    yield "</main>"
-    yield f"<footer>Made by torchlint {VERSION}. Lines and columns count from 1.</footer>"
-    yield f"<script>{script}</script>"
-    yield "</body>"
-    yield "</html>"
-
-
-def _part(name: str) -> str:
-    return (files("torchlint") / "output" / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Allow this page's own style and script and nothing else: no address can be fetched, no smuggled script run."""
-    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
-    style_hash, script_hash = hashes
-    return (
-        f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
-
-
-def text(value: str) -> str:
-    """Return text that is only text, in an element or an attribute."""
-    return escape(printable(value))
-
-
-def repair(finding: Finding) -> str:
-    """Return ``"safe"``, ``"unsafe"``, ``"display"`` or ``"none"``."""
-    return str(finding.fix.applicability) if finding.fix is not None else "none"
-
-
-# ---------------------------------------------------------------------- above the findings
-_SEVERITIES = ("error", "warning", "legacy")
-"""The worst first."""
-
-
-def _severities(report: Report) -> list[Tally]:
-    return sorted(by_severity(report), key=lambda tally: _SEVERITIES.index(tally.key))
-
-
-def _strength(tally: Tally) -> int:
-    """Order confidences by strength."""
-    return "clpu".index(tally.key[0])
-
-
-def _totals(report: Report, findings: list[Finding]) -> Iterator[str]:
-    told = [(each.key, each.count) for each in _severities(report)]
-    told += [(each.key, each.count) for each in sorted(by_confidence(report), key=_strength)]
-    for kind, words in _FIXES.items():
-        count = sum(repair(each) == kind for each in findings)
-        told += [(words, count)] if count else []
-    told += [("repaired in this run", sum(len(each) for _, each in report.fixed))]
-    told += [("silenced by comments", sum(len(each.suppressed) for each in report.results))]
-    yield '<dl class="totals">'
-    for words, count in told:
-        if count:
-            yield f"<div><dt>{words}</dt><dd>{count:,}</dd></div>"
-    yield "</dl>"
-
-
-def _troubles(report: Report) -> Iterator[str]:
-    if not report.troubles:
-        return
-    yield '<section aria-labelledby="troubles"><h2 id="troubles">Not checked</h2><ul>'
-    for trouble in report.troubles:
-        yield f'<li><span class="path">{text(trouble.path)}</span>: {prose(trouble.message)}</li>'
-    yield "</ul></section>"
-
-
-def _advice(report: Report) -> Iterator[str]:
-    listed = list(advice(report))
-    if listed:
-        yield '<section aria-labelledby="begin"><h2 id="begin">Where to begin</h2><ul class="begin">'
-        yield from (f"<li><code>{text(command)}</code> {text(does)}</li>" for command, does in listed)
-        yield "</ul></section>"
-
-
+# ---------------------------------------------------------------------- below the findings
 def _charts(report: Report) -> Iterator[str]:
-    rules, families, folders = by_rule(report), by_family(report), by_folder(report)
     yield '<section aria-labelledby="where"><h2 id="where">Where they are</h2>'
     if report.counts()["fixable"]:
         flags = "--fix --unsafe-fixes" if report.unsafe_fixes else "--fix"
         yield f'<p class="key quiet">{_swatch("safe")}repaired by <code>{flags}</code>{_swatch("all")}the rest</p>'
+    rules = [(f"<b>{each.key}</b> {BY_CODE[each.key].name}", each) for each in by_rule(report)]
+    folders = [(f'<span class="path">{_text(each.key)}</span>', each) for each in by_folder(report)]
     yield '<div class="charts">'
-    names = {each.key: f"<b>{each.key}</b> {BY_CODE[each.key].name}" for each in rules}
-    yield from _chart("By rule", [(names[each.key], each) for each in rules], "rule")
-    yield "<div>"
-    yield from _chart("By severity", [(each.key, each) for each in _severities(report)], "severity")
-    yield from _chart("By family", [(text(FAMILIES[each.key].title), each) for each in families])
-    first, rest = folders[:_FOLDERS], folders[_FOLDERS:]
-    rows = [(f'<span class="path">{text(each.key)}</span>', each) for each in first]
-    more = Tally("", sum(each.count for each in rest), sum(each.fixable for each in rest))
-    yield from _chart("By folder", rows, "folder", (f"{_many(len(rest), 'more folder')}", more) if rest else None)
-    yield "</div></div></section>"
+    yield from _chart("rule", rules)
+    yield from _chart("folder", folders[:_FOLDERS], folders[_FOLDERS:])
+    yield "</div></section>"
 
 
 def _swatch(kind: str) -> str:
     return f'<svg aria-hidden="true"><rect class="{kind}" width="100%" height="100%"/></svg>'
 
 
-def _chart(
-    title: str, rows: list[tuple[str, Tally]], field: str = "", last: tuple[str, Tally] | None = None
-) -> Iterator[str]:
-    """Yield bars as a table, so that they read without being seen.
-
-    The folders that share a bar stand apart in scale.
-    """
+def _chart(field: str, rows: list[tuple[str, Tally]], rest: Sequence[tuple[str, Tally]] = ()) -> Iterator[str]:
+    """Yield bars as a table, so that they read without being seen; those that share a row have none."""
     longest = max(tally.count for _, tally in rows)
-    yield f"<table><caption>{title}</caption><tbody>"
+    yield f"<table><caption>By {field}</caption><tbody>"
     for label, tally in rows:
-        mark = f' data-field="{field}" data-value="{text(tally.key)}"' if field else ""
-        yield f'<tr><th scope="row"{mark}>{label}</th>{_bar(tally, longest)}</tr>'
-    if last is not None:
-        yield f'<tr class="quiet"><th scope="row">{last[0]}</th><td></td><td class="n">{last[1].count:,}</td></tr>'
+        mark = f'data-field="{field}" data-value="{_text(tally.key)}"'
+        yield f'<tr><th scope="row" {mark}>{label}</th>{_bar(tally, longest)}</tr>'
+    if rest:
+        words, count = _many(len(rest), f"more {field}"), sum(tally.count for _, tally in rest)
+        yield f'<tr class="quiet"><th scope="row">{words}</th><td></td><td class="n">{count:,}</td></tr>'
     yield "</tbody></table>"
 
 
@@ -300,46 +299,3 @@ def _bar(tally: Tally, longest: int) -> str:
         f'<td><svg aria-hidden="true"><rect class="all" width="{whole:.2f}%" height="100%" rx="2"/>'
         f'<rect class="safe" width="{part:.2f}%" height="100%" rx="2"/></svg></td><td class="n">{tally.count:,}</td>'
     )
-
-
-# ---------------------------------------------------------------------- findings
-def _findings(report: Report, unfolded: bool) -> Iterator[str]:
-    yield '<section aria-labelledby="findings"><h2 id="findings">Findings</h2>'
-    yield from _filters(report)
-    yield '<p id="none" class="quiet" hidden>No finding matches: take a filter away.</p>'
-    for path, listed in _by_file(report):
-        yield f'<section class="file"><h3 class="path">{text(path)}</h3>'
-        folder = text(os.path.dirname(path) or ".")
-        for place in listed:
-            yield from details(place, folder, repair(place.finding), unfolded)
-        yield "</section>"
-    yield "</section>"
-
-
-def _by_file(report: Report) -> list[tuple[str, list[LocatedFinding]]]:
-    """Return the findings of each file, the files with the worst first, else as they come."""
-    listed = [(path, list(places)) for path, places in groupby(report.places, key=lambda place: place.path)]
-    return sorted(listed, key=lambda each: max(place.finding.severity for place in each[1]), reverse=True)
-
-
-def _filters(report: Report) -> Iterator[str]:
-    """Yield the form; the script shows it, since without the script it could do nothing."""
-    yield '<form id="filters" hidden>'
-    hint = "words in path, message or code"
-    yield f'<label class="wide">Search<input type="search" name="search" placeholder="{hint}"></label>'
-    yield _select("Severity", "severity", [(each.key, each.key) for each in _severities(report)])
-    rules = sorted((each.key, f"{each.key} {BY_CODE[each.key].name}") for each in by_rule(report))
-    yield _select("Rule", "rule", rules)
-    yield _select("Folder", "folder", sorted((each.key, each.key) for each in by_folder(report)))
-    strengths = sorted(by_confidence(report), key=_strength)
-    yield _select("Confidence", "confidence", [(each.key, each.key) for each in strengths])
-    present = {repair(place.finding) for place in report.places}
-    yield _select("Repair", "fix", [(key, words) for key, words in _FIXES.items() if key in present])
-    yield '<div class="actions"><output id="shown" aria-live="polite"></output>'
-    yield '<button type="button" id="open">Unfold</button><button type="button" id="close">Fold</button>'
-    yield '<button type="reset">Clear filters</button></div></form>'
-
-
-def _select(label: str, name: str, choices: list[tuple[str, str]]) -> str:
-    options = "".join(f'<option value="{text(key)}">{text(words)}</option>' for key, words in choices)
-    return f'<label>{label}<select name="{name}"><option value="">all</option>{options}</select></label>'

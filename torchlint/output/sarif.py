@@ -45,23 +45,18 @@ def described(entry: RuleMetadata) -> dict[str, object]:
         "id": entry.code,
         "name": entry.name,
         "shortDescription": {"text": summary(entry)},
-        "fullDescription": {"text": _plain(_reason(text))},
-        "help": {"text": _plain(text), "markdown": linked(text)},
+        "fullDescription": {"text": what_it_does(text)},
+        "help": {"text": _plain(text), "markdown": _LINK.sub(_addressed, text)},
         "helpUri": page(entry.name),
         "defaultConfiguration": {"enabled": entry.default, "level": LEVELS[entry.severity]},
         "properties": {"tags": ["pytorch", "correctness", FAMILIES[entry.code[:4]].tag]},
     }
 
 
-def linked(text: str) -> str:
-    """Return a rule's page with its links to other rules as addresses, to be shown outside the documentation."""
-    return _LINK.sub(_addressed, text)
-
-
-def _reason(text: str) -> str:
-    """Return the first paragraph of what a rule does, or of the page where it has no such part."""
+def what_it_does(text: str) -> str:
+    """Return the first paragraph of what a rule does, or the last of the page where it has no such part."""
     found = re.search(r"^## What it does\n+(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
-    return " ".join((found[1] if found else text.rsplit("\n\n", maxsplit=1)[-1]).split())
+    return _plain(" ".join((found[1] if found else text.rsplit("\n\n", maxsplit=1)[-1]).split()))
 
 
 def _plain(text: str) -> str:

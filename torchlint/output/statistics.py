@@ -27,11 +27,6 @@ def by_rule(report: Report) -> tuple[Tally, ...]:
     return _counted(report, lambda place: place.finding.code)
 
 
-def by_family(report: Report) -> tuple[Tally, ...]:
-    """Count by the first four characters of the code."""
-    return _counted(report, lambda place: place.finding.code[:4])
-
-
 def by_folder(report: Report) -> tuple[Tally, ...]:
     """Count by the folder that holds the file."""
     return _counted(report, lambda place: os.path.dirname(place.path) or ".")

@@ -14,18 +14,19 @@ from pygls.lsp.server import LanguageServer
 
 from torchlint.diagnostics.model import Applicability, Finding
 from torchlint.diagnostics.registry import BY_CODE
-from torchlint.diagnostics.rule_docs import page
+from torchlint.diagnostics.rule_docs import page as text_of
 from torchlint.linter.siblings import joined
 from torchlint.output.known_facts import KnownExpression, known_at
-from torchlint.output.sarif import linked
+from torchlint.output.report import page
+from torchlint.output.sarif import what_it_does
 from torchlint.server import checks
 from torchlint.server.checks import Checked, NotDone, can_be_silenced, is_choice, usable
 from torchlint.server.documents import Edits, Open
 from torchlint.server.open_texts import Held, OpenTexts
 from torchlint.server.published import Drawn, Judged
 
-_HEADING = re.compile(r"^(#+) ", re.MULTILINE)
-_FENCE = re.compile(r"^```.*\n?", re.MULTILINE)
+_TRUST = {Applicability.SAFE: "safe", Applicability.UNSAFE: "unsafe", Applicability.DISPLAY: "your choice"}
+"""How far a fix may be trusted, in the words of the actions that apply it."""
 
 
 def hover(opened: Open, checked: Checked, uri: str, position: Position, markdown: bool) -> Hover | None:
@@ -37,13 +38,11 @@ def hover(opened: Open, checked: Checked, uri: str, position: Position, markdown
         return None
     told = known_at(known, offset) if known is not None and known.works_with_torch else []
     found = [each for each in checked.result.findings if each.start <= offset <= each.end]
-    parts = [*([_facts(told)] if told else []), *(_page(each) for each in found)]
+    parts = [*([_facts(told)] if told else []), *(_told(each, markdown) for each in found)]
     if not parts:
         return None
     text = "\n\n---\n\n".join(parts)
-    content = (
-        MarkupContent(MarkupKind.Markdown, text) if markdown else MarkupContent(MarkupKind.PlainText, _plain(text))
-    )
+    content = MarkupContent(MarkupKind.Markdown if markdown else MarkupKind.PlainText, text)
     span = (told[-1].start, told[-1].end) if told else (found[0].start, found[0].end)
     where = opened.span(source, *span)
     return Hover(content, where.range if where is not None else None)
@@ -62,22 +61,18 @@ def _lines(known: KnownExpression) -> Iterator[str]:
         yield ""
 
 
-def _page(finding: Finding) -> str:
-    entry = BY_CODE[finding.code]
-    text = _HEADING.sub(r"##\1 ", linked(page(entry)).strip())
-    return (
-        f"### {finding.code} {finding.name} ({finding.severity}, {finding.confidence})\n\n{finding.message}\n\n{text}"
-    )
+def _told(finding: Finding, markdown: bool) -> str:
+    """Say what was found and what its rule is about; the page tells the rest."""
+    title = f"{finding.code} {finding.name} ({finding.severity}, {finding.confidence})"
+    fix = f"Fix ({_TRUST[finding.fix.applicability]}): {finding.fix.title}" if finding.fix is not None else "No fix."
+    parts = (finding.message, what_it_does(text_of(BY_CODE[finding.code])), fix, page(finding.name))
+    return "\n\n".join(("### " * markdown + title, *parts))
 
 
 def _code(text: str) -> str:
     """Quote code, which may hold backticks itself."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     return f"{fence}{text}{fence}" if len(fence) == 1 else f"{fence} {text} {fence}"
-
-
-def _plain(text: str) -> str:
-    return _HEADING.sub("", _FENCE.sub("", text))
 
 
 FIX_ALL = f"{CodeActionKind.SourceFixAll.value}.torchlint"

@@ -50,4 +50,4 @@ function serverArguments(settings) {
   return ["server", ...chosen, ...settings.get("args", [])];
 }
 
-module.exports = { command, serverArguments };
+module.exports = { command, ofFolder, serverArguments };

@@ -2,15 +2,20 @@
 "use strict";
 
 const assert = require("node:assert/strict");
+const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { afterEach, beforeEach, test } = require("node:test");
 
+const { ofFolder } = require("../src/command");
 const { Editor, loaded } = require("./editor");
 
 const BUILT = path.join(__dirname, "..", "dist", "extension.js");
-const PROGRAM = JSON.parse(process.env.TORCHLINT_COMMAND ?? '["torchlint"]');
+const PROGRAM = [ofFolder(path.join(__dirname, "..", "..", "..")) ?? "torchlint"];
+if (spawnSync(PROGRAM[0], ["--version"]).status !== 0) {
+  throw new Error(`${PROGRAM[0]} does not run: install torchlint into .venv at the top of the repository, or on the path`);
+}
 const MODEL = `import torch
 
 net = torch.nn.Linear(2, 2)
