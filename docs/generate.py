@@ -184,7 +184,7 @@ def _default(option: Option) -> str:
         return "`[]`" if option.kind is not RULES_BY_GLOB else "`{}`"
     if isinstance(option.default, tuple):
         return ", ".join(f"`{each}`" for each in option.default)
-    is_plain = isinstance(option.default, int)
+    is_plain = type(option.default) in (bool, int)
     return f"`{option.default}`".lower() if is_plain else f'`"{text_of(option.default)}"`'
 
 
@@ -221,7 +221,7 @@ def _told(option: Option) -> object:
     """Return an option's default as a file would say it."""
     if option.kind is RULES_BY_GLOB:
         return {}
-    if isinstance(option.default, int | tuple):
+    if type(option.default) in (bool, int, tuple):
         return option.default
     return text_of(option.default)
 

@@ -130,7 +130,7 @@ def test_of_equal_findings_as_many_are_known_as_there_were(old: Path, torchlint:
 def test_what_went_away_is_told_and_taken_out(old: Path, torchlint: Program) -> None:
     (old / "src" / "net.py").write_text(OLD.replace("p.data.zero_()", "p.zero_()").replace("a = w.numpy()", "a = 1"))
     done = concise(torchlint)
-    told = f"2 findings that {FILE} knows went away (-v lists them): --prune-baseline takes them out"
+    told = f"2 baseline entries no longer match ({FILE}; -v lists them); remove them with --prune-baseline"
     assert (done.status, done.stdout) == (0, "All checks passed! 1 known.\n")
     assert done.stderr == f"torchlint: info: {told}\n"
     assert concise(torchlint, "-q").stderr == ""
@@ -164,7 +164,7 @@ def test_a_run_judges_only_what_it_looked_at(old: Path, torchlint: Program) -> N
     assert done.stderr == ""
     os.unlink(old / "src" / "net.py")
     assert concise(torchlint, "other.py").stderr == ""
-    assert "torchlint: info: 3 findings that " in concise(torchlint, "src").stderr
+    assert "torchlint: info: 3 baseline entries " in concise(torchlint, "src").stderr
 
 
 def test_an_excluded_file_has_no_known_findings_any_more(old: Path, torchlint: Program) -> None:
@@ -180,7 +180,7 @@ def test_suppressing_one_of_two_equal_findings_keeps_the_other_known(tmp_path: P
     (tmp_path / "a.py").write_text(f"import torch\n{line}  # noqa: TNS101\n{line}\n")
     done = concise(torchlint)
     assert (done.status, done.stdout) == (0, "All checks passed! 1 known.\n")
-    assert "1 finding that" in done.stderr
+    assert "1 baseline entry no longer" in done.stderr
 
 
 def test_paths_start_from_the_files_own_folder(old: Path, torchlint: Program) -> None:
@@ -212,7 +212,7 @@ def test_fixing_repairs_known_findings_too(old: Path, torchlint: Program) -> Non
     assert done.status == 0
     assert done.stdout == "Fixed 2 findings, nothing is left. 1 known.\n"
     assert "w.detach().numpy()" in (old / "src" / "net.py").read_text()
-    assert "2 findings that" in done.stderr
+    assert "2 baseline entries no longer" in done.stderr
 
 
 def test_odd_names_survive(tmp_path: Path, torchlint: Program) -> None:

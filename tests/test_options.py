@@ -23,6 +23,7 @@ OTHER_THAN_THE_DEFAULT: dict[kinds.ValueKind, object] = {
     kinds.VERSION: (1, 13),
     kinds.FILE: "file",
     kinds.FOLDER: "folder",
+    kinds.SIZE: 5,
 }
 
 
