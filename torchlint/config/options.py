@@ -86,7 +86,7 @@ class Options:
         "use only fixes that pass when run here (needs torch)",
         group=FIXING,
         doc="with `--fix` or `--diff`: use only fixes that are proven here, by running them ([how](verify.md)); "
-        "needs `pip install torchlint[verify]`",
+        "needs the `verify` [extra](index.md#install)",
     )
     show_fixes: bool | None = option(values.SWITCH, "list what was fixed", group=FIXING, default=False)
 
