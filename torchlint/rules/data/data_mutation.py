@@ -1,12 +1,10 @@
 """A tensor is written through `.data`, hidden from autograd.
 
 ## What it does
-
-Reports writes to a tensor through `.data`: in-place methods (`w.data.normal_()`), assignments to elements (`w.data[0]
-= 1`), augmented assignments (`w.data += v`), `out=w.data`, and `nn.init` functions called with `.data`.
+Reports writes to a tensor through `.data`: in-place methods (`w.data.normal_()`), assignments to elements
+(`w.data[0] = 1`), augmented assignments (`w.data += v`), `out=w.data`, and `nn.init` functions called with `.data`.
 
 ## Why is this bad?
-
 Autograd counts the writes to each tensor, so that `backward` can refuse a value that was overwritten after the forward
 pass. Writes through `.data` are not counted: a gradient computed from an overwritten value is wrong, without any
 error. `with torch.no_grad():` allows the same write and counts it.
@@ -16,7 +14,6 @@ temporary object that `.data` made, and `w` keeps its shape. On a sparse tensor,
 all.
 
 ## Example
-
 ```python
 import torch
 from torch import nn
@@ -52,7 +49,6 @@ net = Net()
 ```
 
 ## Severity
-
 A warning if the tensor was computed with grad mode on, or if the write is between a forward pass and its `backward`:
 the gradient is silently wrong. Legacy otherwise: a module initialises itself, an optimizer step is written by hand, or
 a gradient is written that no graph has saved.
@@ -75,7 +71,6 @@ class Net(nn.Module):
 ```
 
 ## Fix safety
-
 The initial values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, use `nn.init`,
 which calls the same methods without grad. Other writes go into a `torch.no_grad()` block that neighbouring statements
 share. If grad mode is already off, and in calls of `nn.init`, `.data` is simply removed. `.data` becomes `.detach()`,
@@ -101,7 +96,6 @@ visible write must be declared with `ctx.mark_dirty`. There is no fix for `resiz
 that may require grad, which torch refuses, nor for a change of shape that cannot go into a block.
 
 ## References
-
 - [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
 - [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`

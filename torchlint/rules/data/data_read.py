@@ -1,12 +1,10 @@
 """`.data` is read to get a detached value.
 
 ## What it does
-
 Reports `.data` of a tensor where the value is used and not written at once. [TNS203](TNS203.md) covers the read in
 `w.data = w.data * 2`.
 
 ## Why is this bad?
-
 `.data` gives the tensor's memory without its history, and hides later writes through it: autograd does not count such
 a write, and a `backward` that needs the old value computes a wrong gradient without an error. `.detach()` gives the
 same value and is tracked, so the same mistake raises.
@@ -15,7 +13,6 @@ Just removing `.data` is not a fix: it puts the value back into the graph, which
 gradient, or makes `.numpy()` raise.
 
 ## Example
-
 ```python
 import torch
 
@@ -37,7 +34,6 @@ array = y.detach().cpu().numpy()
 ```
 
 ## Severity
-
 Legacy: the code works, but hides later writes.
 
 ```python
@@ -48,7 +44,6 @@ y = x.data * 2  # legacy
 ```
 
 ## Fix safety
-
 Safe if the value is only read: used in operations that keep no graph, converted to a number, list, array or text, or
 copied. Writes through a NumPy array of the value are hidden with both `.data` and `.detach()`.
 
@@ -71,7 +66,6 @@ but follows `.detach()`. In rare cases the two differ: `.detach()` raises on the
 modules, where `.data` is an empty tensor; under `torch.vmap`, `.data` raises instead.
 
 ## References
-
 - [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
 - [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "What about `.data`?"
 - Measured on torch 2.13: values, dtype, device, strides, memory and the effect of every in-place method are the same;

@@ -1,18 +1,15 @@
 """`.data` is assigned: the tensor gets another tensor's memory.
 
 ## What it does
-
 Reports `x.data = y` where `x` is a tensor.
 
 ## Why is this bad?
-
 The assignment replaces the tensor's memory without telling autograd. A graph that saved `x` computes with the old or
 the new memory, depending on what its views hold. A gradient of another shape stays until the next `backward` raises.
 Old views keep the old memory. Afterwards `x` and `y` share memory, so an in-place step on one changes the other. The
 shape and dtype are now those of `y`, whatever the optimizer's state was made for.
 
 ## Example
-
 ```python
 import torch
 
@@ -31,7 +28,6 @@ with torch.no_grad():
 ```
 
 ## Severity
-
 A warning if the tensor was computed with grad mode on, or if the assignment is between a forward pass and its
 `backward`; otherwise legacy.
 
@@ -50,7 +46,6 @@ def step(layer: torch.nn.Linear, x: torch.Tensor):
 ```
 
 ## Fix safety
-
 No replacement does exactly the same, so the fix is only shown. Choose:
 
 - new values, same shape: `with torch.no_grad(): x.copy_(y)` copies, keeps dtype and device, and autograd counts the
@@ -62,7 +57,6 @@ No replacement does exactly the same, so the fix is only shown. Choose:
   memory.
 
 ## References
-
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
 - Measured on torch 2.13: after `x.data = y`, `x` shares `y`'s memory, `x._version` is unchanged, the object is the
   same

@@ -1,14 +1,12 @@
 """A copy to the host with `non_blocking=True` may be read before it is complete.
 
 ## What it does
-
-Reports `non_blocking=True` on copies that certainly go to the host: `.to("cpu", ...)` and `.to(torch.device("cpu"),
-...)`. Copies to an accelerator are correct and not reported, and neither are functions that wait for the copy: they
-call `synchronize`, or wait for a stream or an event. If a blocking copy (`y.cpu()`) follows in the function, or the
-file creates streams or events, the finding is `unproven`, because the order may be right.
+Reports `non_blocking=True` on copies that certainly go to the host: `.to("cpu", ...)` and
+`.to(torch.device("cpu"), ...)`. Copies to an accelerator are correct and not reported, and neither are functions that
+wait for the copy: they call `synchronize`, or wait for a stream or an event. If a blocking copy (`y.cpu()`) follows in
+the function, or the file creates streams or events, the finding is `unproven`, because the order may be right.
 
 ## Why is this bad?
-
 Copies to the accelerator are safe: whatever reads the copy there is queued in the same stream. In the other direction
 the reader is Python, which does not wait. The call returns at once with memory that is not filled yet, and `.numpy()`,
 `print` or `torch.save` see **zeros or stale values**, now and then and without an error. On the CPU the argument has
@@ -17,7 +15,6 @@ no effect, so tests on a machine without an accelerator pass.
 `.cpu(non_blocking=True)` raises a `TypeError`: that method has no such argument.
 
 ## Example
-
 ```python
 import torch
 
@@ -40,7 +37,6 @@ If the copy is meant to overlap with other work, keep the argument and call `tor
 event, before you first read it.
 
 ## Severity
-
 A warning: whether the copy is complete when it is read depends on how fast the GPU is.
 
 ```python
@@ -52,13 +48,11 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
-
 Unsafe. The copy has the correct values and is complete when the call returns, but work that was meant to overlap with
 it now waits. A class of your own may have a `to` or `cpu` that uses the argument differently. With the argument, the
 result of `.to("cpu")` is in pinned memory; without it, in ordinary memory.
 
 ## References
-
 * [A guide on good usage of `non_blocking` and `pin_memory()`](https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
 * [torch.Tensor.to](https://pytorch.org/docs/stable/generated/torch.Tensor.to.html)
 """

@@ -4,9 +4,9 @@
 Finds `.numpy()` on a tensor that was created on or moved to an accelerator (`.cuda()`, `device="cuda"`) or a device
 that may be one (`.to(device)`, a module moved by `.to(device)`), without `.cpu()`.
 
-By default nothing is reported if the code distinguishes host and accelerator and converts on the host side: in `if not
-use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, after `if use_cuda: x = x.cpu()`, and after a function in
-the file that does one of these. This is not proof, so such a call is `unproven`. If the copy depends on
+By default nothing is reported if the code distinguishes host and accelerator and converts on the host side: in
+`if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, after `if use_cuda: x = x.cpu()`, and after a
+function in the file that does one of these. This is not proof, so such a call is `unproven`. If the copy depends on
 `torch.cuda.is_available()`, nothing is reported at all, unless the file names another accelerator, such as `mps`.
 
 ## Why is this bad?
@@ -33,7 +33,6 @@ array = counts.cpu().numpy()
 ```
 
 ## Severity
-
 An error if the tensor is on an accelerator in every run; otherwise a warning.
 
 ```python

@@ -28,7 +28,6 @@ array = weight.detach().numpy()
 ```
 
 ## Severity
-
 An error if the function itself shows that the call fails; otherwise a warning, because something named `model` may not
 be a model or may run without grad.
 

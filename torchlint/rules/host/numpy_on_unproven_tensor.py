@@ -1,4 +1,4 @@
-"""`.numpy()` is called on a tensor that may require grad or may be on an accelerator.
+"""`.numpy()` is called on a tensor that is not proven to be detached and on the host.
 
 ## What it does
 Finds `.numpy()` on a value that is not proven convertible: a function argument, an attribute set elsewhere, the result
@@ -31,7 +31,6 @@ def to_list(scores: torch.Tensor):
 ```
 
 ## Severity
-
 A warning: the call raises only if a caller passes a tensor that requires grad or is on an accelerator.
 
 Legacy and `unproven`, shown only with `--min-confidence unproven`, in two cases: the copy to the host is there and

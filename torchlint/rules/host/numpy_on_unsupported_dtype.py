@@ -1,7 +1,6 @@
 """`.numpy()` is called on a tensor that NumPy cannot represent: bfloat16, float8, sparse, quantised, a conjugate view.
 
 ## What it does
-
 Reports `.numpy()` where the code shows the dtype or layout: `.to(torch.bfloat16)`, `.bfloat16()`, `dtype=` with
 float8, `.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex
 numbers, also through a name or attribute that holds nothing else. Results computed from bfloat16 and numbers, such as
@@ -12,13 +11,11 @@ least one path; code in a function that uses `autocast`; and `.numpy(force=True)
 it.
 
 ## Why is this bad?
-
 The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout
 tensor to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`.
 If the dtype is set only for a GPU, tests in float32 on a CPU miss it.
 
 ## Example
-
 ```python
 import torch
 
@@ -39,7 +36,6 @@ For bfloat16 and float8, write `.float().numpy()`, or `.view(torch.int16).numpy(
 Python numbers, `.tolist()` works for every dtype.
 
 ## Severity
-
 An error if the code shows the dtype or layout; otherwise a warning.
 
 ```python
@@ -57,14 +53,12 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
-
 Safe for sparse tensors and conjugate views: the old call raises, and `.to_dense()` and `.resolve_conj()` give the same
 numbers. Unsafe if an error may be expected; for bfloat16, where you may want the bits instead of the numbers; and for
 quantised tensors, where `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. There is no fix
 for float8 and complex32, and none if the array is read as bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
-
 * [torch.Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
 * [torch.Tensor.resolve_conj](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.resolve_conj.html)
 """

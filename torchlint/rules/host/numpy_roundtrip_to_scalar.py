@@ -1,18 +1,15 @@
 """A detour through NumPy for a number that `.item()` or `.tolist()` gives directly.
 
 ## What it does
-
 Reports `.numpy().item()`, `.numpy().tolist()`, `float(x.numpy())` and `int(x.numpy())`, and `.numpy()[0]` on a tensor
 without dimensions, with or without `.detach()` and `.cpu()` before them.
 
 ## Why is this bad?
-
 `.item()` and `.tolist()` work on every device, with or without a gradient. The detour needs `.detach()` and `.cpu()`
 and does not work for `bfloat16`. With NumPy 2.4, `float(x.numpy())` raises a `TypeError` for a tensor of shape `(1,)`.
 `.numpy()[0]` on a loss raises an `IndexError`, because a loss has no dimensions.
 
 ## Example
-
 ```python
 import torch
 
@@ -32,7 +29,6 @@ history = torch.arange(3.0).tolist()
 ```
 
 ## Severity
-
 An error if an array without dimensions is indexed; otherwise legacy, because the detour only costs time. TNS101 and
 TNS102 say whether its `.numpy()` may raise.
 
@@ -47,7 +43,6 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
-
 Safe on a tensor: the result is the same Python number, bit for bit, for every dtype that NumPy has. If the dtype is
 not known to fit, the conversion stays: `float(x.item())`, because `.item()` of an integer tensor is an `int`.
 
@@ -61,7 +56,6 @@ blocks in the same function.
 on a tensor without dimensions, where it cannot work.
 
 ## References
-
 * [torch.Tensor.item](https://pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 * [torch.Tensor.tolist](https://pytorch.org/docs/stable/generated/torch.Tensor.tolist.html)
 * [NumPy 2.4: conversion of arrays with dimensions to scalars](https://numpy.org/doc/stable/release/2.4.0-notes.html)

@@ -1,7 +1,6 @@
 """A tensor that requires grad is converted to a Python number without `.detach()` or `.item()`.
 
 ## What it does
-
 Reports `float(t)`, `complex(t)` and `t` as an element in `torch.tensor([t])`, where `t` requires grad: a parameter, a
 loss or a term of a loss that the same function differentiates, or the output of a module with parameters. In functions
 that call `backward`, also `"%.2f" % t` and arguments of `math` and `cmath`.
@@ -10,14 +9,12 @@ Not reported: `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.toli
 all conversions with grad mode off; and values that require grad only if a parameter or an unknown call says so.
 
 ## Why is this bad?
-
 The number leaves the graph, and nothing in the code says that this is intended. Since 2.8 torch warns "Converting a
 tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using tensor.detach() first", and
 announces an error. `torch.tensor([a, b])` is usually a mistake: the result is a constant instead of a vector of `a`
 and `b`, and whatever is computed from it trains nothing.
 
 ## Example
-
 ```python
 import torch
 
@@ -41,7 +38,6 @@ total = loss.item()
 If the gradient must flow, use `torch.exp(loss)`, and `torch.stack([a, b])` instead of `torch.tensor([a, b])`.
 
 ## Severity
-
 Legacy: torch only warns today. A warning if a loss is computed from the number, which ends its gradient, or if
 `torch.tensor` makes a constant of it; not in a test, where expected values need no gradient.
 
@@ -54,7 +50,6 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 ```
 
 ## Fix safety
-
 Safe if the code shows that the value is a tensor: the number is the same, bit for bit, and only the torch warning
 disappears. The fix writes `.item()` if the dtype is known to be real, as for a loss whose `backward()` was called
 earlier in the same block, and `.detach()` otherwise: `.item()` of a complex tensor without an imaginary part is a
@@ -65,7 +60,6 @@ For `torch.tensor([a, b])` the fix is only shown. `torch.stack` keeps the gradie
 `.detach()` keeps today's behaviour. Only you know which one is meant.
 
 ## References
-
 * [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 * [torch.stack](https://docs.pytorch.org/docs/stable/generated/torch.stack.html)
 * [Warning on tensors that require grad](https://github.com/pytorch/pytorch/pull/143261)
