@@ -13,8 +13,8 @@ from torchlint.diagnostics.rule_metadata import RuleMetadata
 _OWN = {
     "syntax-error": (
         "The file is not Python that torchlint can parse.\n\n"
-        "It is always reported, whatever is selected, because the file was not checked. Other files, and other cells of\n"
-        "a notebook, are checked. To skip such files, list them in `exclude`."
+        "It is always reported, whatever is selected, because the file was not checked. Other files, and other cells\n"
+        "of a notebook, are checked. To skip such files, list them in `exclude`."
     ),
     "unused-suppression": """\
 A comment silences a rule that reports nothing there.
@@ -108,7 +108,7 @@ def page(entry: RuleMetadata) -> str:
         return text
     listed = (f"- `{name}`: {ASSUMPTIONS[name]}" for name in entry.assumes)
     lines = (fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in listed)
-    told = "\n".join((f"\n{_ASSUMED}\n\nThe fix is safe if all of these that apply are proven:\n", *lines, ""))
+    told = "\n".join((f"\n{_ASSUMED}\n\nSafe if all of these that apply are proven:\n", *lines, ""))
     head, references, tail = text.partition(_BEHIND)
     return f"{head.rstrip()}\n{told}{references}{tail}"
 
