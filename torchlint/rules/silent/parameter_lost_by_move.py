@@ -68,8 +68,8 @@ Never safe: the weight is now registered, trained and expected in `state_dict()`
 checkpoints lack it, and `load_state_dict` raises for them.
 
 ## References
-- [torch.nn.Parameter](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html): what is
-  assigned to a module's attribute is registered only if it is a `Parameter`
+- [torch.nn.Parameter](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html):
+  a module registers an attribute only if it is a `Parameter`
 """
 
 from __future__ import annotations
