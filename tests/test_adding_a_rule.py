@@ -102,7 +102,7 @@ def _is_whole(shell: Shell, tests: str) -> None:
     assert f"- {CODE} {NAME}: rules/{CODE}.md" in (shell.folder / "mkdocs.yml").read_text(encoding="utf-8")
     explained = shell.run(f"torchlint explain {CODE}")
     assert explained.status == 0
-    assert "`.detach()` is called on what `.detach()` has just given." in explained.text
+    assert "`.detach()` is called on the result of `.detach()`." in explained.text
     collected = shell.run("python -m pytest -q --collect-only tests/test_rules.py -k TNS199").text
     assert sorted(re.findall(r"test_rules\.py::(\S+)", collected)) == [
         "test_a_second_run_fixes_nothing_more[TNS199/chains]",

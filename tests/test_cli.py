@@ -225,7 +225,7 @@ def test_colors(
 
 def test_explain_prints_pages_and_rules_lists_them(torchlint: Program) -> None:
     page = torchlint("explain", "TNS900").stdout
-    assert page.startswith("# syntax-error (TNS900)\n\nThe file is no Python that torchlint can read.\n")
+    assert page.startswith("# syntax-error (TNS900)\n\nThe file is not Python that torchlint can parse.\n")
     assert torchlint("explain", "syntax-error").stdout == page
     assert "\n## Example\n```python\nimport torch\n" in torchlint("explain", "TNS101").stdout
     every = torchlint("explain", "--all").stdout
@@ -278,7 +278,7 @@ def test_explain_says_what_an_assumption_means(torchlint: Program) -> None:
         [
             "# carries-no-gradient (assumption)",
             "",
-            "The value does not require grad, so that nothing has to be cut off.",
+            "The value does not require grad, so there is nothing to detach.",
             "",
             "In messages:",
             "",

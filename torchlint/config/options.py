@@ -95,8 +95,8 @@ class Options:
         values.SWITCH,
         "apply only fixes that pass when run here (needs torch)",
         group=FIXING,
-        doc="With `--fix` or `--diff`: apply only fixes that pass when they are run here ([how](verify.md)). Needs "
-        "`pip install torchlint[verify]`.",
+        doc="With `--fix` or `--diff`: apply only fixes that pass when they are run here ([how](verify.md)). Needs the "
+        "`verify` [extra](index.md#install).",
     )
     show_fixes: bool | None = option(values.SWITCH, "list the fixes that were applied", group=FIXING, default=False)
 

@@ -7,53 +7,53 @@ from dataclasses import dataclass
 
 ASSUMPTIONS: dict[str, str] = {
     "is-torch-tensor": (
-        "The value is a tensor of torch: no array, no `None`, no tensor of another framework, no object of your own "
-        "whose methods have the same names."
+        "The value is a torch tensor, and not an array, `None`, a tensor of another framework, or an object of your "
+        "own with methods of the same names."
     ),
     "only-read": (
-        "What the code makes is only read afterwards: nothing writes through it into memory that it shares, or no "
-        "longer shares, and nobody uses the result of a call that now gives another object."
+        "The result is only read afterwards: nothing writes through it into memory that it shares, or no longer "
+        "shares, and nobody uses the result of a call that now returns another object."
     ),
     "no-live-graph": (
-        "No graph that was built before the write still waits for its `backward`: the hidden write makes the gradient "
-        "wrong in silence, the visible one makes `backward` raise."
+        "No graph built before the write still waits for its `backward`: the hidden write silently makes the gradient "
+        "wrong, the visible one makes `backward` raise."
     ),
-    "carries-no-gradient": "The value does not require grad, so that nothing has to be cut off.",
+    "carries-no-gradient": "The value does not require grad, so there is nothing to detach.",
     "argument-is-data": (
-        "The argument is what it is taken for, values or a size: a legacy constructor makes uninitialised memory of an "
-        "integer, takes the elements of a sequence as data, and makes an empty tensor of nothing."
+        "The argument is what the fix takes it for, data or a size: a legacy constructor takes an integer as a size, "
+        "takes a sequence as data, and makes an empty tensor without an argument."
     ),
     "is-scalar": (
-        "The tensor holds what Python has numbers for: it has no dimensions (or one, where a list of numbers is made) "
-        "and no complex values."
+        "The tensor converts to a Python number: it has no dimensions (or one, if a list of numbers is made) and no "
+        "complex values."
     ),
     "default-dtype-unchanged": (
-        "Nothing in the project sets a default dtype: `torch.Tensor` follows it, and a dtype that is written does not."
+        "Nothing in the project sets a default dtype: `torch.Tensor` follows it, and an explicit dtype does not."
     ),
     "default-device-unchanged": (
-        "Nothing in the project sets or enters a default device, and no other GPU than the current one is meant: one "
-        "of the two calls follows these, the other does not."
+        "Nothing in the project sets or enters a default device, and the code means the current GPU: one of the two "
+        "calls follows these, the other does not."
     ),
     "not-traced": (
-        "No tracer records the code: a trace makes a constant of what `.data` gives, and of the size that "
-        "`torch.Tensor` is given, and lets gradients pass `Variable(x)`."
+        "No tracer records the code: a trace stores `.data`, and the size given to `torch.Tensor`, as constants, and "
+        "lets gradients pass `Variable(x)`."
     ),
     "name-not-imported-elsewhere": "No other file takes the name from this module.",
     "no-own-method": (
-        "The method is torch's: a class of your own, or one below `torch.Tensor`, may have one of the same name that "
-        "does something else."
+        "The method is torch's: a class of your own, or a subclass of `torch.Tensor`, may have a method of the same "
+        "name that does something else."
     ),
     "no-gradient-wanted": (
-        "Nobody wants a gradient through the value: the error of the old code may be the only sign that one gets lost, "
-        "and a graph that it built may be asked for one."
+        "Nobody needs a gradient through the value: the error of the old code may be the only sign that it gets lost, "
+        "and code may ask the old graph for one."
     ),
     "error-not-expected": (
-        "Nobody waits for an error or a warning that only one of the two gives: a handler, `pytest.raises`, a test "
-        "that is marked as failing."
+        "Nobody expects an error or a warning that only one of the two versions gives: in a handler, in "
+        "`pytest.raises`, or in a test marked as expected to fail."
     ),
     "author-meant-this": (
-        "The repair does what was meant: there are several readings, which do different things, or something beside it "
-        "has to be decided first."
+        "The fix does what you meant: the code has several readings that do different things, or something else has "
+        "to be decided first."
     ),
 }
 """The meaning of each by its name, in the order in which they are explained."""

@@ -12,10 +12,9 @@ from torchlint.diagnostics.rule_metadata import RuleMetadata
 
 _OWN = {
     "syntax-error": (
-        "The file is no Python that torchlint can read.\n\n"
-        "It is reported with its place, whatever is selected, because a file that was not understood was not checked.\n"
-        "The other files of the run are checked all the same, and so are the other cells of a notebook.\n"
-        "To leave such files out, name them in `exclude`."
+        "The file is not Python that torchlint can parse.\n\n"
+        "It is always reported, whatever is selected, because the file was not checked. Other files, and other cells\n"
+        "of a notebook, are checked. To skip such files, list them in `exclude`."
     ),
     "file-too-large": (
         "The file holds so much code that it was skipped.\n\n"
@@ -24,19 +23,19 @@ _OWN = {
         "The finding never changes the exit status. To leave the file out without a word, name it in `exclude`."
     ),
     "unused-suppression": """\
-A comment silences a rule that finds nothing there.
+A comment silences a rule that reports nothing there.
 
 ## What it does
-Reports codes in `# noqa: ...`, `# torchlint: ignore[...]`, `ignore-file[...]` and `disable[...]` whose rule finds
-nothing on the lines they reach, codes that are named twice, an `enable` that ends nothing, and comments that stand
-where they do not count.
+Reports codes in `# noqa: ...`, `# torchlint: ignore[...]`, `ignore-file[...]` and `disable[...]` whose rule reports
+nothing on the lines that they cover, codes that appear twice, an `enable` that ends nothing, and comments in places
+where they have no effect.
 
-Codes of other tools are never judged and never touched, and neither is a `# noqa` without codes. A code is judged only
-if its rule is on for the file; a prefix or a bare `# torchlint: ignore` is judged by all rules that it stands for.
-`--min-confidence` has no say: a comment that silences a weak finding is in use.
+Codes of other tools, and a `# noqa` without codes, are never reported or changed. A code counts as unused only if its
+rule is on for the file; a prefix or a bare `# torchlint: ignore` is judged by all rules that it covers. A comment that
+silences a finding below `--min-confidence` counts as used.
 
 ## Why is this bad?
-A suppression that has outlived its fault says that something is wrong where nothing is, and will hide the next one.
+An outdated suppression claims that something is wrong, and hides the next real problem.
 
 ## Example
 ```python
@@ -49,21 +48,21 @@ array = torch.ones(3).numpy()  # noqa: E261
 ```
 
 ## Fix safety
-Safe: it takes away exactly the codes that silence nothing, and the whole comment where nothing else is left. Words
-behind them stay as a plain comment. Suppressions are looked at when nothing else is left to fix, so that those that a
-fix has made idle go in the same run. To keep one, name this rule in it: `# noqa: TNS101, TNS901`.
+Safe: the fix removes exactly the codes that silence nothing, and the whole comment if nothing else is left. Text after
+the codes stays as a plain comment. Suppressions are checked after all other fixes, so the same run removes those that a
+fix has made unnecessary. To keep one, name this rule in it: `# noqa: TNS101, TNS901`.
 """,
     "unknown-code-in-suppression": """\
 A comment silences a rule that does not exist.
 
 ## What it does
-Reports codes that begin with `TNS` in `# noqa: ...`, and any word in `# torchlint: ignore[...]` and its kin, that are
-neither a rule's code, nor a prefix of codes, nor a rule's name; and brackets that are not closed.
+Reports codes that begin with `TNS` in `# noqa: ...`, and any word in `# torchlint: ignore[...]` and similar comments,
+that is not a rule's code, a prefix of codes or a rule's name. Also reports brackets that are not closed.
 
-Codes of other tools are never reported and never touched.
+Codes of other tools are never reported or changed.
 
 ## Why is this bad?
-The comment silences nothing: it is misspelled, or the rule is gone.
+The comment silences nothing: the code is misspelled, or the rule was removed.
 
 ## Example
 ```python
@@ -76,18 +75,17 @@ array = loss.numpy()  # torchlint: ignore[TNS101]
 ```
 
 ## Fix safety
-Safe: it takes away exactly the unknown words, and the whole comment where nothing else is left. Where a word is a slip
-of the pen, correct it instead; the message names the nearest spelling.
+Safe: the fix removes exactly the unknown words, and the whole comment if nothing else is left. If a word is misspelled,
+correct it instead; the message suggests the nearest spelling.
 """,
     "unknown-directive": """\
-A comment speaks to torchlint in words that it does not know.
+A comment begins with `torchlint:` but is not a known directive.
 
 ## What it does
-Reports comments that begin with `torchlint:` and go on with none of `ignore`, `ignore-file`, `disable` and `enable`.
+Reports comments that begin with `torchlint:`, followed by anything but `ignore`, `ignore-file`, `disable` or `enable`.
 
 ## Why is this bad?
-The comment silences nothing, and looks as if it did: `# torchlint: noqa` is a slip that nobody notices until the fault
-that it was to silence turns up in a review.
+The comment silences nothing, but looks as if it did: a mistake such as `# torchlint: noqa` goes unnoticed.
 
 ## Example
 ```python
@@ -100,7 +98,7 @@ array = loss.numpy()  # torchlint: ignore[TNS101]
 ```
 
 ## Fix safety
-There is no fix: the message names the order that was most likely meant.
+There is no fix: the message suggests the directive that was most likely meant.
 """,
 }
 
@@ -116,7 +114,7 @@ def page(entry: RuleMetadata) -> str:
         return text
     listed = (f"- `{name}`: {ASSUMPTIONS[name]}" for name in entry.assumes)
     lines = (fill(each, 118, subsequent_indent="  ", break_on_hyphens=False) for each in listed)
-    told = "\n".join((f"\n{_ASSUMED}\n\nSafe where all of these that matter to the code are proven:\n", *lines, ""))
+    told = "\n".join((f"\n{_ASSUMED}\n\nSafe if all of these that apply are proven:\n", *lines, ""))
     head, references, tail = text.partition(_BEHIND)
     return f"{head.rstrip()}\n{told}{references}{tail}"
 

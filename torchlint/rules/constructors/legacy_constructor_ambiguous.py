@@ -1,19 +1,16 @@
 """`torch.Tensor(x)` is called with a value that may be a size or data.
 
 ## What it does
-
-Flags calls of `torch.Tensor` with one argument of which the code does not tell what it is: an unannotated parameter,
-the result of an unknown call, `*args`.
+Reports calls of `torch.Tensor` with one argument that the code does not identify: an unannotated parameter, the result
+of an unknown call, `*args`.
 
 ## Why is this bad?
-
-The meaning changes with the value. `torch.Tensor(5)` is five uninitialised elements, `torch.Tensor([5])` is one element
-that holds 5, `torch.Tensor(np.array(5))` is five uninitialised elements again, and a tensor comes back as an alias of
-itself in its own dtype. No reader can tell which one runs, and a caller who passes a list where an int was expected
-gets no error.
+The meaning changes with the value. `torch.Tensor(5)` is five uninitialised elements, `torch.Tensor([5])` is one
+element that holds 5, `torch.Tensor(np.array(5))` is five uninitialised elements again, and a tensor comes back as an
+alias in its own dtype. You cannot tell from the code which one happens, and a caller who passes a list instead of an
+int gets no error.
 
 ## Example
-
 ```python
 import torch
 
@@ -25,7 +22,7 @@ def as_row(values):
 row = as_row([1, 2, 3])
 ```
 
-Use instead, where `values` holds data:
+Use instead, if `values` holds data:
 
 ```python
 import torch
@@ -38,11 +35,10 @@ def as_row(values):
 row = as_row([1, 2, 3])
 ```
 
-and `torch.empty(values)` where it is a size. Both are offered; a name such as `width` puts the size first.
+and `torch.empty(values)` if it is a size. Both are offered; for a name such as `width`, the size comes first.
 
 ## Severity
-
-Legacy: it works for one of its meanings.
+Legacy: the code works for one of its meanings.
 
 ```python
 import torch
@@ -53,12 +49,10 @@ def make(value):
 ```
 
 ## Fix safety
-
-The fix is only shown, never applied: the two readings exclude each other. An annotation (`values: list[float]`,
-`size: int`) turns the finding into TNS301 or TNS302, which have a fix: unsafe where the annotation is all that speaks.
+The fix is only shown, because the two readings exclude each other. An annotation (`values: list[float]`, `size: int`)
+turns the finding into TNS301 or TNS302, which have a fix; it is unsafe if the annotation is the only evidence.
 
 ## References
-
 - [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html)
 - [torch.as_tensor](https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html)
 """

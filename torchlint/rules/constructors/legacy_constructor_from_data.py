@@ -1,13 +1,11 @@
 """`torch.Tensor(...)` is called with data: a list, a tuple, an array or a tensor.
 
 ## What it does
-
-Flags calls of `torch.Tensor`, under any import name, whose argument is a sequence, a NumPy array or a tensor.
-Annotations, `isinstance(x, torch.Tensor)` and subclasses are right and never flagged.
+Reports calls of `torch.Tensor`, under any import name, with a sequence, a NumPy array or a tensor. Annotations,
+`isinstance(x, torch.Tensor)` and subclasses are fine and never reported.
 
 ## Why is this bad?
-
-One name does four things, depending on what it is given (measured on torch 2.13):
+One name does four things, depending on its argument (measured on torch 2.13):
 
 | `a` | `torch.Tensor(a)` gives |
 |---|---|
@@ -17,10 +15,9 @@ One name does four things, depending on what it is given (measured on torch 2.13
 | tensor | an alias with the tensor's own dtype and graph: nothing is converted |
 | float, bool, None, string | `TypeError` |
 
-`torch.tensor` always copies, `torch.as_tensor` shares memory where it can, and both say the dtype.
+`torch.tensor` always copies, `torch.as_tensor` shares memory if it can, and both state the dtype.
 
 ## Example
-
 ```python
 import numpy as np
 import torch
@@ -42,8 +39,7 @@ pixels = torch.as_tensor(np.zeros((2, 2)), dtype=torch.float32)
 ```
 
 ## Severity
-
-Legacy: it works.
+Legacy: the code works.
 
 ```python
 import torch
@@ -52,22 +48,21 @@ x = torch.Tensor([1, 2])  # legacy
 ```
 
 ## Fix safety
+Safe for sequences, and for arrays that the call itself gives dimensions, as in `torch.Tensor(np.zeros(3))`: same
+values, dtype, device and memory sharing. Unsafe for any other array, because the constructor takes a 0-d integer array
+as a size. Unsafe if only an annotation says that the argument is a sequence, or only a test for `tuple`: a
+`torch.Size` is also a tuple, and is taken as a size. Function arguments become `torch.as_tensor`, which does the same
+for a list and still shares memory with an array. For a tensor, the choices are only shown, and also for
+`(x.shape[0], 1, 1)`, which the constructor takes as data but is usually meant as a shape.
 
-Safe for sequences, and for arrays that the call beside it gives a dimension, `torch.Tensor(np.zeros(3))`: same values,
-dtype, device and memory sharing. A 0-d integer array was taken as a size, so any other array makes the fix unsafe. So
-does what only an annotation calls a sequence, and what only passed a test for a tuple: a `torch.Size` is a tuple, too,
-and was a size. What a function is handed becomes `torch.as_tensor`, which does the same for a list and keeps sharing
-memory if an array comes. For a tensor the choices are only shown, and for `(x.shape[0], 1, 1)`, which is data to the
-constructor and most often meant as a shape.
+If a file in the project may set a default dtype, the fix writes `dtype=torch.get_default_dtype()`; if one may set a
+default device, it adds `device="cpu"`, because legacy constructors stay on the CPU. A default tensor type affects both
+calls in the same way. Unsafe if one file may set a default tensor type and another a default device. The title of the
+fix names the file.
 
-Where a file of the project may set a default dtype, the fix writes `dtype=torch.get_default_dtype()`; where one may set
-a default device, it adds `device="cpu"`, because legacy constructors stay on the CPU. A default tensor type moves both
-calls alike; unsafe where a file may set one and another may set a default device. The fix's title names the file.
-
-A trace keeps what either call gives as a constant, and warns of both alike (measured on torch 2.13).
+A trace stores the result of either call as a constant and warns about both (measured on torch 2.13).
 
 ## References
-
 - [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
 - [torch.as_tensor](https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html)
 - [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html): "to create a tensor with pre-existing data, use

@@ -1,19 +1,16 @@
-"""A legacy constructor is called with a keyword that it refuses: `dtype=`, `requires_grad=`, or a foreign `device=`.
+"""A legacy constructor is called with a keyword that it rejects: `dtype=`, `requires_grad=`, or another `device=`.
 
 ## What it does
-
-Flags calls of `torch.Tensor`, `torch.FloatTensor` and the other legacy constructors with `dtype=`, `requires_grad=`,
-`pin_memory=` or `layout=`, and with a `device=` that is or may be another than the constructor's own.
+Reports calls of `torch.Tensor`, `torch.FloatTensor` and other legacy constructors with `dtype=`, `requires_grad=`,
+`pin_memory=` or `layout=`, or with a `device=` that is not, or may not be, the constructor's own device.
 
 ## Why is this bad?
-
-These keywords belong to `torch.tensor` and `torch.empty`. A legacy constructor answers `dtype=` with
-`TypeError: new() received an invalid combination of arguments`, and `device="cuda"` with
-`RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed` (torch 2.13). With
-`device=x.device` the code runs on the CPU and fails on the first GPU.
+These keywords belong to `torch.tensor` and `torch.empty`. For `dtype=`, a legacy constructor raises `TypeError: new()
+received an invalid combination of arguments`; for `device="cuda"`, it raises `RuntimeError: legacy constructor expects
+device type: cpu but device type: cuda was passed` (torch 2.13). With `device=x.device`, the code runs on the CPU and
+fails on the first GPU.
 
 ## Example
-
 ```python
 import torch
 
@@ -31,8 +28,7 @@ ids = torch.tensor([1, 2, 3], dtype=torch.int64, device=device)
 ```
 
 ## Severity
-
-An error: the keyword is refused each time.
+An error: the keyword is rejected every time.
 
 ```python
 import torch
@@ -41,14 +37,12 @@ x = torch.Tensor([1, 2], dtype=torch.float64)  # error
 ```
 
 ## Fix safety
-
-Safe where the kind of the arguments is proven: with `dtype=` the old call never ran, and with `device=` the new one
-gives the same tensor where the old one ran. Only shown where the argument may be a size or data. Unsafe where the error
-may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, or in a function that this
-file calls there.
+Safe if the arguments are proven to be a size or data: with `dtype=`, the old call never worked; with `device=`, the
+new call gives the same tensor wherever the old one worked. Only shown if an argument may be a size or data. Unsafe if
+the error may be expected: inside `try` with a handler that catches it, in `pytest.raises` and similar blocks, or in a
+function that this file calls there.
 
 ## References
-
 - [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html)
 - [torch.empty](https://docs.pytorch.org/docs/stable/generated/torch.empty.html)
 """

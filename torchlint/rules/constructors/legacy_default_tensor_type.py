@@ -1,18 +1,15 @@
 """`torch.set_default_tensor_type(...)` sets a default dtype and a default device in one deprecated call.
 
 ## What it does
-
-Flags calls of `torch.set_default_tensor_type`.
+Reports calls of `torch.set_default_tensor_type`.
 
 ## Why is this bad?
-
-It is deprecated as of torch 2.1 and warns. It hides a dtype and a device in the name of a type; with
-`torch.cuda.FloatTensor` it moves even `torch.Tensor(...)` to the GPU, and code that draws from a CPU generator, such as
-a shuffling `DataLoader`, fails far away from the call. `torch.set_default_dtype` and `torch.set_default_device` say one
-thing each.
+It is deprecated since torch 2.1 and warns. It hides a dtype and a device in the name of a type. With
+`torch.cuda.FloatTensor`, it moves even `torch.Tensor(...)` to the GPU, and code that draws from a CPU generator, such
+as a shuffling `DataLoader`, fails far away from the call. `torch.set_default_dtype` and `torch.set_default_device`
+each set one thing.
 
 ## Example
-
 ```python
 import torch
 
@@ -28,8 +25,7 @@ torch.set_default_dtype(torch.float64)
 ```
 
 ## Severity
-
-Legacy: it works until torch drops it.
+Legacy: the code works until torch removes the function.
 
 ```python
 import torch
@@ -38,14 +34,12 @@ torch.set_default_tensor_type(torch.DoubleTensor)  # legacy
 ```
 
 ## Fix safety
-
-Safe for CPU types, in a file that names no CUDA type in such a call, where no other file of the project may set a
-default device or tensor type: every factory gave the same dtype and device after either call (measured on torch 2.13
-for float64, float32, float16 and bfloat16). Without a fix for a CUDA type, and beside one: legacy constructors follow
-the default tensor type, but they ignore the default device. Without one, too, where the type is not written out.
+Safe for CPU types, if the file names no CUDA type in such a call and no other file in the project may set a default
+device or tensor type: every factory gave the same dtype and device after either call (measured on torch 2.13 for
+float64, float32, float16 and bfloat16). No fix for a CUDA type or in a file with one: legacy constructors follow the
+default tensor type, but ignore the default device. No fix if the type is not written out.
 
 ## References
-
 - [torch.set_default_tensor_type](https://docs.pytorch.org/docs/stable/generated/torch.set_default_tensor_type.html)
 - [torch.set_default_dtype](https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html)
 - [torch.set_default_device](https://docs.pytorch.org/docs/stable/generated/torch.set_default_device.html)

@@ -1,18 +1,15 @@
-"""`.type(...)` converts to a legacy tensor type, which moves the tensor as well.
+"""`.type(...)` converts to a legacy tensor type, which may also move the tensor to another device.
 
 ## What it does
-
-Flags `x.type(torch.FloatTensor)`, `x.type("torch.cuda.LongTensor")` and names that stand for such a type.
-`x.type(torch.float32)`, `x.type_as(y)`, `x.type()` and `x.type(y.type())` are not flagged.
+Reports `x.type(torch.FloatTensor)`, `x.type("torch.cuda.LongTensor")` and names for such a type.
+`x.type(torch.float32)`, `x.type_as(y)`, `x.type()` and `x.type(y.type())` are not reported.
 
 ## Why is this bad?
-
-A legacy type is a dtype and a device in one word. `x.type(torch.FloatTensor)` reads as a conversion to float32, but
-it also copies a CUDA tensor to the CPU, silently and slowly; the next operation then fails with "Expected all tensors
-to be on the same device". `.to("cpu", torch.float32)` says both, `.to(torch.float32)` keeps the device.
+A legacy type combines a dtype and a device. `x.type(torch.FloatTensor)` looks like a conversion to float32, but also
+copies a CUDA tensor to the CPU, silently and slowly. The next operation then fails with "Expected all tensors to be on
+the same device". `.to("cpu", torch.float32)` states both; `.to(torch.float32)` keeps the device.
 
 ## Example
-
 ```python
 import torch
 
@@ -29,11 +26,11 @@ scores = torch.tensor([0.2, 0.8])
 labels = scores.round().to("cpu", torch.int64)
 ```
 
-The fix keeps the move and says it. Drop `"cpu"` if it was not meant.
+The fix keeps the move and makes it visible. Drop `"cpu"` if you do not want the move.
 
 ## Severity
-
-Legacy: it works. A warning where the tensor may be on an accelerator and the type is one of the CPU: it moves there.
+Legacy: the code works. A warning if the tensor may be on an accelerator and the type is a CPU type, because the tensor
+moves to the CPU.
 
 ```python
 import torch
@@ -45,16 +42,13 @@ def convert(x: torch.Tensor):
 ```
 
 ## Fix safety
-
-Safe on a tensor: same values, dtype, device and graph, and the tensor itself where nothing has to be done. Unsafe for
-CUDA types: a tensor on another GPU stayed there, and `.to("cuda", ...)` moves it to the current one. Unsafe, too, where
-the object may be a module: `Module.type` converts integer buffers too, `Module.to` does not. Only shown where the name
-may stand for a CPU or a CUDA type. Unsafe, too, where a file of the project may set a default device or tensor type,
-and for `torch.Tensor` a default dtype; and where only an annotation says that the object is a tensor: nothing holds a
-caller to it.
+Safe on a tensor: same values, dtype, device and graph, and the same tensor if nothing changes. Unsafe for CUDA types:
+a tensor on another GPU stayed there, but `.to("cuda", ...)` moves it to the current one. Unsafe if the object may be a
+module: `Module.type` also converts integer buffers, `Module.to` does not. Unsafe if a file in the project may set a
+default device or tensor type (for `torch.Tensor`, also a default dtype), and if only an annotation says that the
+object is a tensor, because callers need not follow it. Only shown if the name may stand for a CPU or a CUDA type.
 
 ## References
-
 - [Tensor.type](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.type.html)
 - [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
 - [Module.type](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.type)

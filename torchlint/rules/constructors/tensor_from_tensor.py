@@ -1,17 +1,14 @@
 """`torch.tensor(t)` is called with a tensor: it copies, warns, and cuts the gradient.
 
 ## What it does
-
-Flags `torch.tensor(t)` where `t` is a tensor, beyond doubt or most likely.
+Reports `torch.tensor(t)` where `t` is a tensor, certainly or most likely.
 
 ## Why is this bad?
-
-`torch.tensor` is for Python data. Given a tensor it makes a detached copy and warns on every call: "To copy construct
-from a tensor, it is recommended to use sourceTensor.detach().clone()". Whoever wrote it to get a tensor that takes part
-in training has lost the gradient without an error: the result does not depend on `t`.
+`torch.tensor` is for Python data. For a tensor it makes a detached copy and warns on every call: "To copy construct
+from a tensor, it is recommended to use sourceTensor.detach().clone()". If you wanted a tensor that takes part in
+training, you have lost the gradient without an error: the result does not depend on `t`.
 
 ## Example
-
 ```python
 import torch
 
@@ -31,8 +28,8 @@ target = (weight * 2).detach().to(dtype=torch.float64, copy=True)
 ```
 
 ## Severity
-
-Legacy: it works, and warns. A warning where the tensor is on a graph and grad mode is on: the gradient ends there.
+Legacy: the code works, with a torch warning. A warning if the tensor is part of a graph and grad mode is on, because
+the gradient ends there.
 
 ```python
 import torch
@@ -43,22 +40,21 @@ y = torch.tensor(w * 2)  # warning
 ```
 
 ## Fix safety
+Safe: same values, dtype, device, strides and `requires_grad`, and always a copy (measured on torch 2.13 for
+contiguous, transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the torch
+warning disappears.
 
-Safe: same values, dtype, device, strides and `requires_grad`, always a copy (measured on torch 2.13 for contiguous,
-transposed, expanded, strided, empty and 0-dim tensors, parameters, integers and bools); only the warning is gone.
-Unsafe where a file of the project sets a default device, to which `torch.tensor(t)` moves its result, where the file
-names a class of the project that is below `Tensor`, which `.detach()` keeps and `torch.tensor` does not, and where the
-code does not show that `t` is a tensor. Shown is what torch's own functions and layers give, what is computed of that,
-and what `isinstance` or `torch.is_tensor` says. An annotation and a method such as `argmax`, `split` or `max` of an
-unknown object show nothing: arrays have them too, and code that wraps a value in `torch.tensor` is often handed a
-number.
+Unsafe if a file in the project sets a default device, because `torch.tensor(t)` moves its result there; if the file
+mentions a class of the project that derives from `Tensor`, because `.detach()` keeps the class and `torch.tensor` does
+not; and if the code does not show that `t` is a tensor. The results of torch's own functions and layers, values
+computed from them, and `isinstance` or `torch.is_tensor` tests show it. An annotation and a method such as `argmax`,
+`split` or `max` of an unknown object do not: arrays have these methods too, and `torch.tensor` often gets a number.
 
-Integers, what is detached right there, and what is made on the spot of data alone carry no gradient, and are not
-detached: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient was meant to flow, write
+Integers, values detached in the same expression and tensors created there from data carry no gradient, so the fix does
+not detach them again: `torch.tensor(t.detach())` becomes `t.detach().clone()`. If the gradient is meant to flow, write
 `weight.clone()` or `weight` instead.
 
 ## References
-
 - [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html): "When data is a tensor `x`,
   `torch.tensor(x)` is equivalent to `x.detach().clone()`"
 """

@@ -1,20 +1,17 @@
-"""`x.new(...)` makes a tensor the legacy way: from data or from a size, depending on the argument.
+"""`x.new(...)` creates a tensor the legacy way: from data or from a size, depending on the argument.
 
 ## What it does
-
-Flags `x.new(...)` where `x` is a tensor, or where the call reads as nothing else: `x.new(n, m).zero_()`,
-`x.new(y.size())`. Other methods of that name (`hashlib.new`, `Image.new`, `cls.new`) are never flagged, and neither is
-`x.new(storage)`: what it makes shares the storage's memory, as with no other method.
+Reports `x.new(...)` if `x` is a tensor or the call can mean nothing else: `x.new(n, m).zero_()`, `x.new(y.size())`.
+Other methods named `new` (`hashlib.new`, `Image.new`, `cls.new`) are never reported, and neither is `x.new(storage)`:
+the result shares the storage's memory, which no other method does.
 
 ## Why is this bad?
-
 `x.new(...)` is `torch.Tensor(...)` with the dtype and device of `x`, and has the same double meaning: an integer is a
-size and leaves the memory uninitialised, a list is data, an array of the same dtype is shared, a tensor of the same
-dtype becomes an alias and one of another dtype is refused. It is undocumented. `x.new_empty` and `x.new_tensor` say
+size and leaves the memory uninitialised; a list is data; an array of the same dtype is shared; a tensor of the same
+dtype becomes an alias, and one of another dtype is rejected. It is undocumented. `x.new_empty` and `x.new_tensor` say
 which one is meant.
 
 ## Example
-
 ```python
 import torch
 
@@ -34,8 +31,7 @@ scale = x.new_tensor([0.5, 2])
 ```
 
 ## Severity
-
-Legacy: it works. An error for what it refuses.
+Legacy: the code works. An error for arguments that `new` rejects.
 
 ```python
 import torch
@@ -46,16 +42,16 @@ z = x.new(1.5)  # error
 ```
 
 ## Fix safety
+Safe if `x` is certainly a tensor and the argument is proven to be a size or a sequence: same values, dtype and device,
+and neither result requires grad (measured on torch 2.13, also for parameters). A size directly followed by `.zero_()`
+becomes `new_zeros`.
 
-Safe where `x` is a tensor beyond doubt and the argument is proven to be a size or a sequence: same values, dtype and
-device, and neither requires grad (measured on torch 2.13, also for parameters). A size with `.zero_()` right behind it
-becomes `new_zeros`. Unsafe where only an annotation says that `x` is one or what the argument is (nothing holds a
-caller to it), where the evidence is in what is done with the result, for arrays (`new_tensor` always copies), and for
-`x.new(*sizes)`, which gives an empty tensor without elements where `new_empty()` raises; as for TNS302 in functions of
-a project that records traces.
+Unsafe if only an annotation says that `x` is a tensor or what the argument is, because callers need not follow it; if
+the evidence is only how the result is used; for arrays, because `new_tensor` always copies; for `x.new(*sizes)`, which
+gives an empty tensor if there are no sizes, while `new_empty()` raises; and, as for TNS302, in functions of a project
+that records traces.
 
 ## References
-
 - [Tensor.new_tensor](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.new_tensor.html)
 - [Tensor.new_empty](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.new_empty.html)
 """

@@ -1,22 +1,20 @@
-"""Memory that nothing has written yet is computed with.
+"""Uninitialised memory is used in a computation.
 
 ## What it does
+Reports `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also if
+moved or cast (`torch.empty(n).cuda()`), if the first use of `total` adds to it (`total += x`, `total[i] += x`,
+`total.index_add_(0, at, x)`) or computes with it (`total * 2`, `total.sum()`). Also reports such a call used directly
+as an operand: `torch.where(mask, x, torch.empty_like(x))`.
 
-Flags `total = torch.empty(n)`, `torch.empty_like(x)`, `x.new_empty(n)` and legacy `torch.Tensor(n, m)`, also moved
-or cast, `torch.empty(n).cuda()`, where the first that happens to `total` is that it is added to (`total += x`,
-`total[i] += x`, `total.index_add_(0, at, x)`) or computed with (`total * 2`, `total.sum()`), and where they are
-operands themselves: `torch.where(mask, x, torch.empty_like(x))`.
-
-Silent is all else: what is filled, written by `copy_` or `out=`, stored into, joined with others, given to another
-function, to `nn.init` or to `nn.Parameter`, asked for its shape, returned, on the `meta` device, or has no elements.
+Not reported: tensors that are first filled, written by `copy_` or `out=`, stored into, concatenated, passed to another
+function, to `nn.init` or to `nn.Parameter`, asked for their shape, or returned; tensors on the `meta` device; and
+tensors without elements.
 
 ## Why is this bad?
-
-`torch.empty` gives whatever lies in memory. In a fresh process that is often zeros, so that it works in a test, and
-later on it is the numbers of tensors that were freed, NaN among them. Nothing raises.
+`torch.empty` returns whatever is in memory. In a new process this is often zeros, so a test passes. Later it is the
+contents of freed tensors, including NaN. Nothing raises.
 
 ## Example
-
 ```python
 import torch
 
@@ -42,8 +40,7 @@ def total(batches):
 ```
 
 ## Severity
-
-A warning: the numbers depend on what was in the memory before.
+A warning: the numbers depend on what was in memory before.
 
 ```python
 import torch
@@ -57,11 +54,9 @@ def total(batches, n: int):
 ```
 
 ## Fix safety
-
-Never safe: the numbers change, from chance to zeros. Zeros are what a sum begins with; a product begins with ones.
+Never safe: the numbers change from random to zero. A sum starts with zeros; a product starts with ones.
 
 ## References
-
 - [torch.empty](https://docs.pytorch.org/docs/stable/generated/torch.empty.html): "filled with uninitialized data"
 """
 

@@ -1,23 +1,19 @@
-"""`torch.load` without `weights_only=` runs what a file tells it to, where torch is older than 2.6.
+"""`torch.load` without `weights_only=` can run code from the file, if torch is older than 2.6.
 
 ## What it does
+Reports `torch.load(file)` without `weights_only=` if the project's `target-torch` is older than 2.6 or unknown. Off by
+default.
 
-Flags `torch.load(file)` without `weights_only=` where the project's `target-torch` is older than 2.6 or not known. Off
-unless it is selected: `--select TNS311`.
-
-Silent are files that the same function has just written by `torch.save`, files of tests, calls with a `pickle_module=`
-or `**options`, the second try for a torch that has no `weights_only=`, and other functions named `load`, such as
+Not reported: files that the same function has just written with `torch.save`, test files, calls with `pickle_module=`
+or `**options`, a fallback for a torch without `weights_only=`, and other functions named `load`, such as
 `torch.jit.load`.
 
 ## Why is this bad?
-
-A checkpoint is a pickle, and a pickle may call any function with any arguments while it is read. Before 2.6 that is the
-default of `torch.load`: whoever can exchange the file on a server, in a cache or in an issue's attachment runs code
-on your machine. With `weights_only=True` torch reads tensors, numbers, strings and containers of them, and refuses the
-rest.
+A checkpoint is a pickle, and reading a pickle can call any function with any arguments. Before 2.6, `torch.load`
+allows this by default: whoever can replace the file on a server, in a cache or in an issue attachment runs code on
+your machine. With `weights_only=True`, torch reads only tensors, numbers, strings and containers of them.
 
 ## Example
-
 ```python
 import torch
 
@@ -37,8 +33,7 @@ def restore(path, device):
 ```
 
 ## Severity
-
-A warning: it runs what the file holds, where somebody else may have written it.
+A warning: the call runs whatever the file contains, and somebody else may have written it.
 
 ```python
 import torch
@@ -49,13 +44,11 @@ def restore(path, device):
 ```
 
 ## Fix safety
-
-Shown and never applied: a file that holds a whole module or other objects is refused from then on. Save the
-`state_dict()` in its place, allow the classes by `torch.serialization.add_safe_globals`, or write `weights_only=False`
-to say that the file is trusted. Without a fix where `target-torch` is older than 1.13, which has no such argument.
+Only shown: a file that holds a whole module or other objects is rejected afterwards. Save the `state_dict()` instead,
+allow the classes with `torch.serialization.add_safe_globals`, or write `weights_only=False` to state that you trust
+the file. No fix if `target-torch` is older than 1.13, which does not have the argument.
 
 ## References
-
 * [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
 * [torch 2.6: the default of weights_only](https://dev-discuss.pytorch.org/t/bc-breaking-change-torch-load-is-being-flipped-to-use-weights-only-true-by-default-in-the-nightlies-after-137602/2573)
 """

@@ -1,17 +1,14 @@
-"""A Python number is taken from a tensor by way of `.data`.
+"""`.data` is used to get a Python number from a tensor.
 
 ## What it does
-
-Flags `loss.data[0]` where `loss` has no dimensions or is named as a loss, and `x.data.item()`.
+Reports `loss.data[0]` where `loss` has no dimensions or is named like a loss, and `x.data.item()`.
 
 ## Why is this bad?
-
-`loss.data[0]` was how PyTorch 0.3 read a loss. Since 0.5 it raises "invalid index of a 0-dim tensor. Use
-`tensor.item()`". `.item()` gives the number whether or not the tensor requires grad and wherever it is, so `.data`
-before it does nothing.
+PyTorch 0.3 read a loss with `loss.data[0]`. Since 0.5 this raises "invalid index of a 0-dim tensor. Use
+`tensor.item()`". `.item()` gives the number on any device, with or without a gradient, so `.data` before it does
+nothing.
 
 ## Example
-
 ```python
 import torch
 
@@ -31,9 +28,8 @@ total = loss.item()
 ```
 
 ## Severity
-
-`.data[0]` raises where there are no dimensions: an error where the code shows that, else a warning. `.data.item()` is
-legacy.
+`.data[0]` raises on a tensor without dimensions: an error if the code shows that there are none, otherwise a warning.
+`.data.item()` is legacy.
 
 ```python
 import torch
@@ -51,15 +47,13 @@ def step(cost):
 ```
 
 ## Fix safety
-
-`x.data.item()` becomes `x.item()`, which is safe for each tensor. `x.data[0]` becomes `x.item()`: safe where `x` has
-no dimensions beyond doubt, as the result of a full reduction or of a loss that reduces as usual, because the old code
-raised; unsafe elsewhere, because on a tensor of one dimension `x.data[0]` is a tensor. Everything here is unsafe where
-the code does not show that `x` is a tensor. Unsafe where an error of `x.data[0]` may be expected: inside `try` with a
-handler that takes it, `pytest.raises` and the like, or in a function that this file calls there.
+`x.data.item()` becomes `x.item()`, which is safe for every tensor. `x.data[0]` becomes `x.item()`: safe if `x`
+certainly has no dimensions, such as the result of a full reduction or of a loss with the usual reduction, because the
+old code raised; unsafe otherwise, because on a tensor with one dimension `x.data[0]` is a tensor. All fixes are unsafe
+if the code does not show that `x` is a tensor. Unsafe if an error of `x.data[0]` may be expected: inside `try` with a
+handler that catches it, in `pytest.raises` and similar blocks, or in a function that this file calls there.
 
 ## References
-
 - [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 - [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "Support for 0-dimensional
   tensors"

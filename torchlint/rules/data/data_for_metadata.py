@@ -1,18 +1,15 @@
-"""`.data` is taken only to ask for a tensor's size, dtype or device.
+"""`.data` is used only to read a tensor's size, dtype or device.
 
 ## What it does
-
-Flags `.data` before what does not depend on the elements: `.size()`, `.shape`, `.dtype`, `.device`, `.is_cuda`,
-`.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and their like, `len(x.data)` and
+Reports `.data` before anything that does not depend on the elements: `.size()`, `.shape`, `.dtype`, `.device`,
+`.is_cuda`, `.dim()`, `.numel()`, `.type()`, `.new(...)`, `.new_zeros(...)` and similar, `len(x.data)` and
 `torch.zeros_like(x.data)`.
 
 ## Why is this bad?
-
-The tensor itself answers the same. The detour makes a second tensor object for nothing, and hides the other `.data`
-in the file, which do have an effect.
+The tensor itself gives the same answer. The detour creates a second tensor object for nothing, and distracts from the
+other uses of `.data` in the file, which do have an effect.
 
 ## Example
-
 ```python
 import torch
 
@@ -34,8 +31,7 @@ mask = weight.new_ones(3)
 ```
 
 ## Severity
-
-Legacy: it asks for nothing that `.data` changes.
+Legacy: `.data` changes nothing here.
 
 ```python
 import torch
@@ -45,16 +41,14 @@ n = x.data.size(0)  # legacy
 ```
 
 ## Fix safety
-
 Safe for a tensor: results, their type, `requires_grad`, strides and memory were the same for leaves, results,
-parameters, integer and bool tensors. Unsafe where the code does not show that the object is a tensor: an annotation, a
-name or a method of an unknown object does not. Unsafe, too, in a project that speaks of `torch.jit.trace`,
-`torch.onnx.export` and the like: a trace keeps `x.data.size(0)` as a constant, and follows `x.size(0)`.
+parameters, integer and bool tensors. Unsafe if the code does not show that the object is a tensor; an annotation, a
+name or a method of an unknown object is not enough. Unsafe in a project that uses `torch.jit.trace`,
+`torch.onnx.export` or similar: a trace stores `x.data.size(0)` as a constant, but follows `x.size(0)`.
 
 ## References
-
 - [torch.Tensor](https://docs.pytorch.org/docs/stable/tensors.html)
-- Measured on torch 2.13 with each attribute, method and function that the rule knows
+- Measured on torch 2.13 with every attribute, method and function that the rule knows
 """
 
 from __future__ import annotations

@@ -1,22 +1,19 @@
-"""A tensor is written through `.data`, behind autograd's back.
+"""A tensor is written through `.data`, hidden from autograd.
 
 ## What it does
-
-Flags what writes into a tensor through its `.data`: in-place methods (`w.data.normal_()`), assignments to elements
-(`w.data[0] = 1`), augmented assignments (`w.data += v`), `out=w.data`, and `nn.init` functions given a `.data`.
+Reports writes to a tensor through `.data`: in-place methods (`w.data.normal_()`), assignments to elements
+(`w.data[0] = 1`), augmented assignments (`w.data += v`), `out=w.data`, and `nn.init` functions called with `.data`.
 
 ## Why is this bad?
+Autograd counts the writes to each tensor, so that `backward` can refuse a value that was overwritten after the forward
+pass. Writes through `.data` are not counted: a gradient computed from an overwritten value is wrong, without any
+error. `with torch.no_grad():` allows the same write and counts it.
 
-Autograd counts the writes to each tensor, so that `backward` can refuse to use a value that was overwritten after the
-forward pass. Writes through `.data` are not counted: a gradient computed from an overwritten value is wrong, and
-nothing says so. `with torch.no_grad():` allows the same write and keeps the count.
-
-`w.data.resize_(n)`, `w.data.t_()`, `w.data.set_(v)` and their like do not even do what they say: they reshape the
-temporary object that `.data` made, and `w` keeps its shape. On a sparse tensor `grad.data.zero_()` does nothing at
+`w.data.resize_(n)`, `w.data.t_()`, `w.data.set_(v)` and similar calls do not even do what they say: they change the
+temporary object that `.data` made, and `w` keeps its shape. On a sparse tensor, `grad.data.zero_()` does nothing at
 all.
 
 ## Example
-
 ```python
 import torch
 from torch import nn
@@ -52,10 +49,9 @@ net = Net()
 ```
 
 ## Severity
-
-A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`: the
-gradient is silently wrong. Legacy elsewhere: where a module initialises itself, where an optimizer's step is written by
-hand, and where a gradient is written that no graph has saved.
+A warning if the tensor was computed with grad mode on, or if the write is between a forward pass and its `backward`:
+the gradient is silently wrong. Legacy otherwise: a module initialises itself, an optimizer step is written by hand, or
+a gradient is written that no graph has saved.
 
 ```python
 import torch
@@ -75,34 +71,31 @@ class Net(nn.Module):
 ```
 
 ## Fix safety
-
-The first values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, are written by
-`nn.init`, which calls the same methods without grad mode. Other writes go into a block under `torch.no_grad()` that
-neighbouring statements share; where grad mode is off already, and in the functions of `nn.init`, `.data` is only
-dropped. Where the statement calls what is neither torch's, NumPy's nor Python's own, or asks for grad mode, where its
-result is used, and behind `out=`, `.data` becomes `.detach()`, through which writes are counted too.
+The initial values of a module, written by `normal_`, `uniform_`, `zero_` or `fill_` where it is built, use `nn.init`,
+which calls the same methods without grad. Other writes go into a `torch.no_grad()` block that neighbouring statements
+share. If grad mode is already off, and in calls of `nn.init`, `.data` is simply removed. `.data` becomes `.detach()`,
+which also counts writes, if the statement calls anything other than torch, NumPy or Python builtins, depends on grad
+mode, or uses its result, and for `out=`.
 
 `m.weight.data += v` becomes `m.weight.add_(v)`, because `m.weight += v` also assigns the attribute, which may be a
-property. Unsafe unless `v` is a tensor or a number: with a NumPy array `+=` makes a new tensor.
+property. Unsafe unless `v` is a tensor or a number: with a NumPy array, `+=` makes a new tensor.
 
-Safe where no graph can hold the tensor yet, and the method is one of those that were measured to do the same in both
-spellings. The write then stands in `__init__`, in `reset_parameters` or a method that only these call, or in a function
-that the file gives to `.apply` of what is new, also in a loop over the object's own `modules()` or `parameters()`; or
-right behind the line that makes the layer or the tensor. What is written must be made in sight, and nothing may have
-computed with it.
+Safe if no graph can hold the tensor yet and the method was measured to do the same in both spellings. The write is
+then in `__init__`, in `reset_parameters` or a method that only these call, or in a function that the file passes to
+`.apply` of a new module, also in a loop over the object's own `modules()` or `parameters()`; or right after the line
+that creates the layer or tensor. The tensor must be created in sight, and nothing may have computed with it.
 
-Unsafe elsewhere: between a forward pass and its `backward` the write was silently wrong and now raises. `grad.zero_()`
-under `no_grad` clears a sparse gradient, `grad.data.zero_()` did not. Methods that change the shape now change the
-tensor itself. On an inference tensor outside `inference_mode`, and for the tangents of forward-mode AD, the two
-spellings differ as well. Unsafe, too, where the code does not show a tensor, and in a file that speaks of
-`torch.jit.trace`, `torch.onnx.export` and the like: a write through `.data` is missing in what a trace records.
+Unsafe otherwise: between a forward pass and its `backward`, the write was silently wrong and now raises.
+`grad.zero_()` under `no_grad` clears a sparse gradient; `grad.data.zero_()` did not. Methods that change the shape now
+change the tensor itself. The two spellings also differ on an inference tensor outside `inference_mode` and for the
+tangents of forward-mode AD. Unsafe if the code does not show a tensor, and in a file that uses `torch.jit.trace`,
+`torch.onnx.export` or similar, because a trace does not record writes through `.data`.
 
-Only shown for what the `forward` of an `autograd.Function` is given: the write is hidden there on purpose, and one that
-is seen has to be told by `ctx.mark_dirty`. No fix is offered for `resize_`, `apply_` and `map_` on a tensor that may
-require grad, which torch refuses, nor for a change of shape that cannot go into a block.
+Only shown for the arguments of `forward` in an `autograd.Function`: the write is hidden there on purpose, and a
+visible write must be declared with `ctx.mark_dirty`. There is no fix for `resize_`, `apply_` and `map_` on a tensor
+that may require grad, which torch refuses, nor for a change of shape that cannot go into a block.
 
 ## References
-
 - [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
 - [Autograd mechanics: in-place correctness checks](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`

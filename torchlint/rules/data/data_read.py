@@ -1,21 +1,18 @@
-"""`.data` is read as a detached value.
+"""`.data` is read to get a detached value.
 
 ## What it does
-
-Flags `.data` of a tensor where its value is used, and nothing is written into it at once. Of the reading in
-`w.data = w.data * 2` [TNS203](TNS203.md) speaks.
+Reports `.data` of a tensor where the value is used and not written at once. [TNS203](TNS203.md) covers the read in
+`w.data = w.data * 2`.
 
 ## Why is this bad?
+`.data` gives the tensor's memory without its history, and hides later writes through it: autograd does not count such
+a write, and a `backward` that needs the old value computes a wrong gradient without an error. `.detach()` gives the
+same value and is tracked, so the same mistake raises.
 
-`.data` gives the tensor's memory without its history, and hides what is later written through it: such a write is not
-counted by autograd, and a `backward` that needs the old value computes a wrong gradient without a word. `.detach()`
-gives the same value and is watched: there the same mistake is an error.
-
-Only leaving `.data` out is no repair: it puts the value back into the graph, which then is kept in memory, receives
-gradient, or refuses `.numpy()`.
+Just removing `.data` is not a fix: it puts the value back into the graph, which then stays in memory, receives a
+gradient, or makes `.numpy()` raise.
 
 ## Example
-
 ```python
 import torch
 
@@ -37,8 +34,7 @@ array = y.detach().cpu().numpy()
 ```
 
 ## Severity
-
-Legacy: it works, and hides later writes.
+Legacy: the code works, but hides later writes.
 
 ```python
 import torch
@@ -48,34 +44,32 @@ y = x.data * 2  # legacy
 ```
 
 ## Fix safety
+Safe if the value is only read: used in operations that keep no graph, converted to a number, list, array or text, or
+copied. Writes through a NumPy array of the value are hidden with both `.data` and `.detach()`.
 
-Safe where the value is only read: it goes into operations that keep no graph, into a number, a list, an array or a
-text, or is copied. What is written through a NumPy array of the value is hidden in both spellings.
+Unsafe if something may write through the value later, or a graph may save it: when the value is returned, stored,
+passed to another function or object, or multiplied with a tensor that may require grad. A write that passed silently
+may then raise, and a silently wrong gradient becomes an error. `no_grad` around a generator or a coroutine does not
+prove that no graph saves the value.
 
-Unsafe where something may be written through the value later, or where a graph may save it: when the value is
-returned, stored, given to another function or object, or multiplied with a tensor that may require grad. Then a write
-that passed silently may raise, and a gradient that was silently wrong becomes an error. A `no_grad` block around a
-generator or a coroutine does not tell that no graph saves the value.
+Unsafe if the code does not show that the object is a tensor, but only an annotation, a name or a method of an unknown
+object says so. A packed sequence has `.data` too, and so may a class of your own.
 
-Unsafe as well where the code does not show that the object is a tensor: where only an annotation, a name or a method of
-an unknown object says so. A packed sequence has `.data` too, and so may a class of your own.
+`.data` is simply removed if the chain detaches anyway, if the value is only read and carries no gradient
+(`pred.argmax(1).data.cpu().numpy()`), and if it is written into another tensor with grad mode off.
 
-`.data` is only dropped where the chain detaches anyway, where what is only read carries no gradient
-(`pred.argmax(1).data.cpu().numpy()`), and where it is written into another tensor with grad mode off.
+If `x` may have no dimensions, `x.data[0]` raises with both spellings and needs `.item()`
+([TNS204](data-as-scalar.md)); the fix is unsafe and says so.
 
-`x.data[0]` of what may have no dimensions raises in both spellings, and wants `.item()`
-([TNS204](data-as-scalar.md)): its fix is unsafe and says so.
-
-Unsafe in a project that speaks of `torch.jit.trace`, `torch.onnx.export` and the like: a trace keeps what `.data` gives
-as a constant, and follows `.detach()`. Rare worlds: `.detach()` raises on the uninitialized parameters of lazy modules,
-where `.data` is an empty tensor; under `torch.vmap` it is the other way round.
+Unsafe in a project that uses `torch.jit.trace`, `torch.onnx.export` or similar: a trace stores `.data` as a constant,
+but follows `.detach()`. In rare cases the two differ: `.detach()` raises on the uninitialized parameters of lazy
+modules, where `.data` is an empty tensor; under `torch.vmap`, `.data` raises instead.
 
 ## References
-
 - [torch.Tensor.detach](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html)
 - [PyTorch 0.4 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/): "What about `.data`?"
-- Measured on torch 2.13: values, dtype, device, strides and memory are the same, and so is the effect of each
-  in-place method; only the version counter is shared by `.detach()` and not by `.data`
+- Measured on torch 2.13: values, dtype, device, strides, memory and the effect of every in-place method are the same;
+  only `.detach()` shares the version counter
 """
 
 from __future__ import annotations

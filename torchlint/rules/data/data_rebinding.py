@@ -1,18 +1,15 @@
-"""`.data` is assigned: the tensor is given another tensor's memory.
+"""`.data` is assigned: the tensor gets another tensor's memory.
 
 ## What it does
-
-Flags `x.data = y` where `x` is a tensor.
+Reports `x.data = y` where `x` is a tensor.
 
 ## Why is this bad?
-
-The assignment replaces what the tensor is made of, and autograd is not told. A graph that saved `x` computes with the
-old or the new memory, whichever its views hold; the gradient of another shape stays until the next `backward` raises;
-old views keep the old memory. Afterwards `x` shares memory with `y`, so that a later in-place step on one changes the
-other. The new shape and dtype are those of `y`, whatever the optimizer's state was made for.
+The assignment replaces the tensor's memory without telling autograd. A graph that saved `x` computes with the old or
+the new memory, depending on what its views hold. A gradient of another shape stays until the next `backward` raises.
+Old views keep the old memory. Afterwards `x` and `y` share memory, so an in-place step on one changes the other. The
+shape and dtype are now those of `y`, whatever the optimizer's state was made for.
 
 ## Example
-
 ```python
 import torch
 
@@ -20,7 +17,7 @@ weight = torch.ones(3, requires_grad=True)
 weight.data = torch.zeros(3)
 ```
 
-Use instead, where only the values are meant:
+Use instead, if you only want to change the values:
 
 ```python
 import torch
@@ -31,9 +28,8 @@ with torch.no_grad():
 ```
 
 ## Severity
-
-A warning where the tensor was computed with grad mode on, or stands between a forward pass and its `backward`; else
-legacy.
+A warning if the tensor was computed with grad mode on, or if the assignment is between a forward pass and its
+`backward`; otherwise legacy.
 
 ```python
 import torch
@@ -50,18 +46,17 @@ def step(layer: torch.nn.Linear, x: torch.Tensor):
 ```
 
 ## Fix safety
+No replacement does exactly the same, so the fix is only shown. Choose:
 
-There is no repair that does the same, so the fix is shown and never applied. The choices:
-
-- new values, same shape: `with torch.no_grad(): x.copy_(y)` copies, keeps dtype and device, and is counted by
-  autograd;
-- values clipped or scaled: the in-place method under `no_grad`, `x.clamp_(0, 1)`;
-- another shape, dtype or device: a new parameter, `layer.weight = nn.Parameter(y)`, and an optimizer made after it;
-  or `module.to(...)`, which does it for all parameters;
-- one weight used twice: `decoder.weight = encoder.weight`, the same parameter, instead of two that share memory.
+- new values, same shape: `with torch.no_grad(): x.copy_(y)` copies, keeps dtype and device, and autograd counts the
+  write;
+- clipped or scaled values: the in-place method under `no_grad`, such as `x.clamp_(0, 1)`;
+- another shape, dtype or device: a new parameter, `layer.weight = nn.Parameter(y)`, and a new optimizer after it; or
+  `module.to(...)` for all parameters;
+- one weight used twice: `decoder.weight = encoder.weight`, which is the same parameter instead of two that share
+  memory.
 
 ## References
-
 - [pytorch#30987](https://github.com/pytorch/pytorch/issues/30987): remove `.data`
 - Measured on torch 2.13: after `x.data = y`, `x` shares `y`'s memory, `x._version` is unchanged, the object is the
   same

@@ -1,19 +1,16 @@
 """A leaf that requires grad is written in place while grad mode is on.
 
 ## What it does
-
-Flags an in-place method, an augmented assignment and an assignment to elements of a tensor that is shown to be a leaf
-that requires grad, or a view of one: a parameter, or what a function of torch makes with `requires_grad=True`. It
-speaks only where grad mode is shown to be on as well: nobody in the project runs the code under `torch.no_grad()`.
+Reports an in-place method, an augmented assignment or an assignment to elements of a tensor that is certainly a leaf
+that requires grad, or a view of one: a parameter, or a tensor created with `requires_grad=True`. Reported only if grad
+mode is certainly on: no code in the project runs this under `torch.no_grad()`.
 
 ## Why is this bad?
-
-Autograd refuses to overwrite a leaf whose gradient is asked for: "a leaf Variable that requires grad is being used in
-an in-place operation", or "a view of a leaf Variable ...". The line never works. It is what one gets who only takes
-`.data` away.
+Autograd refuses to overwrite a leaf that requires grad: "a leaf Variable that requires grad is being used in an
+in-place operation", or "a view of a leaf Variable ...". The line never works. It is what you get if you only remove
+`.data`.
 
 ## Example
-
 ```python
 import torch
 from torch import nn
@@ -52,8 +49,7 @@ with torch.no_grad():
 ```
 
 ## Severity
-
-An error: it raises whenever it is reached.
+An error: the line raises whenever it runs.
 
 ```python
 import torch
@@ -63,13 +59,12 @@ w.mul_(2)  # error
 ```
 
 ## Fix safety
-
-Safe: the old line raises. `normal_`, `uniform_`, `zero_` and `fill_` of a parameter become the functions of `nn.init`,
-which write under `no_grad` themselves; other statements go into a block under `torch.no_grad()`, which neighbours
-share. Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like.
+Safe: the old line raises. `normal_`, `uniform_`, `zero_` and `fill_` of a parameter become functions of `nn.init`,
+which write under `no_grad`; other statements go into a `torch.no_grad()` block, which neighbouring statements share.
+Unsafe if an error may be expected: inside `try` with a handler that catches it, or in `pytest.raises` and similar
+blocks.
 
 ## References
-
 - [Autograd mechanics: in-place operations](https://docs.pytorch.org/docs/stable/notes/autograd.html)
 - [torch.nn.init](https://docs.pytorch.org/docs/stable/nn.init.html)
 """

@@ -1,21 +1,21 @@
-"""A tensor that requires grad, or may be on an accelerator, is given to NumPy, a plot or a data frame as it is.
+"""A tensor that requires grad, or may be on an accelerator, is passed directly to NumPy, a plot or a data frame.
 
 ## What it does
-Finds tensors that reach a function of NumPy, matplotlib, pandas, scikit-learn, SciPy, Pillow, OpenCV or `json`
-without a conversion: as an argument, in a list or dictionary that is handed over, beside an array and an operator, or
-in the place of an array's elements. What each function does with a tensor was measured with the real library:
+Finds tensors that reach a function of NumPy, matplotlib, pandas, scikit-learn, SciPy, Pillow, OpenCV or `json` without
+an explicit conversion: as an argument, in a list or dictionary argument, in an operation with an array, or assigned to
+an array's elements. What each function does with a tensor was measured with the real library:
 
-* it makes an array of it as `.numpy()` does (`np.asarray`, `plt.plot`, `pd.Series`, `accuracy_score`);
-* it makes an array of it, reckons, and gives a tensor (`np.sqrt`);
-* it makes an array of it, and NumPy 2 warns (`np.array`);
-* it raises for every tensor (`np.mean`, `json.dumps`, `Image.fromarray`, an array to the left of an operator).
+* it converts the tensor to an array, as `.numpy()` does (`np.asarray`, `plt.plot`, `pd.Series`, `accuracy_score`);
+* it converts to an array, computes, and returns a tensor (`np.sqrt`);
+* it converts to an array, and NumPy 2 warns (`np.array`);
+* it raises for every tensor (`np.mean`, `json.dumps`, `Image.fromarray`, an operator with an array on the left).
 
-A tensor of the host that does not require grad is silent, except with what raises for every tensor.
+A host tensor that does not require grad is reported only for functions that raise for every tensor.
 
 ## Why is this bad?
-`plt.plot(losses)` works until the list holds the losses themselves and not their numbers: then it raises `Can't call
-numpy() on Tensor that requires grad`. The same call in code that ran on a laptop raises on the first machine with a
-GPU. A conversion that is written out says what the reader has to know, and works everywhere.
+`plt.plot(losses)` works until the list holds the losses themselves instead of numbers; then it raises `Can't call
+numpy() on Tensor that requires grad`. The same call works on a laptop and raises on the first machine with a GPU. An
+explicit conversion tells the reader what happens and works everywhere.
 
 ## Example
 ```python
@@ -38,9 +38,8 @@ total = np.sum(weight.detach().numpy())
 ```
 
 ## Severity
-An error where the tensor surely requires grad or is on an accelerator, and where the function raises for every tensor.
-A warning where that depends on who calls or on the machine. Legacy where all calls in the project hand over what
-converts.
+An error if the tensor certainly requires grad or is on an accelerator, or if the function raises for every tensor. A
+warning if that depends on the caller or the machine. Legacy if all calls in the project pass values that convert.
 
 ```python
 import json
@@ -63,10 +62,10 @@ ONES = array_of(torch.ones(3))
 ```
 
 ## Fix safety
-Safe where the value is a tensor beyond doubt and the old call raised for it or made the same array of it. Unsafe
-where the call gives a tensor today, as `np.sqrt` does: it gives an array then. Unsafe where the value is known by an
-annotation alone, where a loss is computed, since the error may be the only sign of a lost gradient, and where an
-error is expected. Of what a list or dictionary holds there is no fix: keep numbers in it, such as `loss.item()`.
+Safe if the value is certainly a tensor and the old call raised for it or made the same array. Unsafe if the call
+returns a tensor today, as `np.sqrt` does: after the fix it returns an array. Unsafe if only an annotation says that
+the value is a tensor, where a loss is computed (the error may be the only sign of a lost gradient), and where an error
+is expected. For tensors in a list or dictionary there is no fix: store numbers, such as `loss.item()`.
 
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)

@@ -1,23 +1,20 @@
-"""A copy to the host with `non_blocking=True` may be read before it has ended.
+"""A copy to the host with `non_blocking=True` may be read before it is complete.
 
 ## What it does
-
-Reports `non_blocking=True` on copies whose destination is the host beyond doubt: `.to("cpu", ...)` and
-`.to(torch.device("cpu"), ...)`. Copies to an accelerator are right and left alone, and so is a function that waits for
-the copy: one that calls `synchronize`, or waits for a stream or an event. Where a copy that waits, `y.cpu()`, stands
-behind this one in the function, or the file makes streams or events, the finding is `unproven`: the order may be right.
+Reports `non_blocking=True` on copies that certainly go to the host: `.to("cpu", ...)` and
+`.to(torch.device("cpu"), ...)`. Copies to an accelerator are correct and not reported, and neither are functions that
+wait for the copy: they call `synchronize`, or wait for a stream or an event. If a blocking copy (`y.cpu()`) follows in
+the function, or the file creates streams or events, the finding is `unproven`, because the order may be right.
 
 ## Why is this bad?
+Copies to the accelerator are safe: whatever reads the copy there is queued in the same stream. In the other direction
+the reader is Python, which does not wait. The call returns at once with memory that is not filled yet, and `.numpy()`,
+`print` or `torch.save` see **zeros or stale values**, now and then and without an error. On the CPU the argument has
+no effect, so tests on a machine without an accelerator pass.
 
-To the accelerator the argument is safe: whatever reads the copy there waits its turn in the same stream. In the other
-direction the reader is Python, which waits for nothing: the call returns at once with memory that is not yet filled,
-and `.numpy()`, `print` or `torch.save` see **zeros or stale values**, now and then and without an error. On the CPU
-the argument does nothing, so tests on a machine without accelerator pass.
-
-`.cpu(non_blocking=True)` is a `TypeError`: that method has no such argument.
+`.cpu(non_blocking=True)` raises a `TypeError`: that method has no such argument.
 
 ## Example
-
 ```python
 import torch
 
@@ -36,12 +33,11 @@ scores = torch.ones(1000).to(device)
 values = scores.to("cpu").numpy()
 ```
 
-Where the copy is meant to overlap with work, keep the argument and call `torch.cuda.synchronize()`, or wait for an
-event, before the first read.
+If the copy is meant to overlap with other work, keep the argument and call `torch.cuda.synchronize()`, or wait for an
+event, before you first read it.
 
 ## Severity
-
-A warning: whether the copy is done when it is read depends on how fast the GPU is.
+A warning: whether the copy is complete when it is read depends on how fast the GPU is.
 
 ```python
 import torch
@@ -52,13 +48,11 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
-
-Unsafe. The copy gives what it should have given, and it has ended when the call returns: where the copy was meant to
-overlap with work, that work now waits for it. A class of your own may have a `to` or a `cpu` that makes another use of
-the argument. With the argument the result of `.to("cpu")` lies in pinned memory, without it in ordinary memory.
+Unsafe. The copy has the correct values and is complete when the call returns, but work that was meant to overlap with
+it now waits. A class of your own may have a `to` or `cpu` that uses the argument differently. With the argument, the
+result of `.to("cpu")` is in pinned memory; without it, in ordinary memory.
 
 ## References
-
 * [A guide on good usage of `non_blocking` and `pin_memory()`](https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
 * [torch.Tensor.to](https://pytorch.org/docs/stable/generated/torch.Tensor.to.html)
 """

@@ -1,18 +1,18 @@
 """`.numpy()` is called on a tensor that is, or may be, on an accelerator, such as a CUDA GPU.
 
 ## What it does
-Finds `.numpy()` on a tensor that was made on, or moved to, a device that is an accelerator (`.cuda()`, `device="cuda"`)
-or may be one by the code's own words (`.to(device)`, a module moved by `.to(device)`), with no `.cpu()` on the way.
+Finds `.numpy()` on a tensor that was created on or moved to an accelerator (`.cuda()`, `device="cuda"`) or a device
+that may be one (`.to(device)`, a module moved by `.to(device)`), without `.cpu()`.
 
-Nothing is reported by default where the code tells the host from an accelerator and converts on the host's side: in
-`if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, behind `if use_cuda: x = x.cpu()`, and behind a
-function of the file that does so. That is no proof, so such a call is `unproven`. Where the copy depends on
+By default nothing is reported if the code distinguishes host and accelerator and converts on the host side: in
+`if not use_cuda:`, in `x.numpy() if on_host else x.cpu().numpy()`, after `if use_cuda: x = x.cpu()`, and after a
+function in the file that does one of these. This is not proof, so such a call is `unproven`. If the copy depends on
 `torch.cuda.is_available()`, nothing is reported at all, unless the file names another accelerator, such as `mps`.
 
 ## Why is this bad?
-NumPy reads host memory only: the call raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
-Tensor.cpu() to copy the tensor to host memory first.` On a machine without a GPU the same program works, so the fault
-passes every test there and shows on the first machine that has one.
+NumPy reads only host memory, so the call raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
+Tensor.cpu() to copy the tensor to host memory first.` The same program works on a machine without a GPU, so it passes
+every test there and fails on the first machine that has one.
 
 ## Example
 ```python
@@ -33,8 +33,7 @@ array = counts.cpu().numpy()
 ```
 
 ## Severity
-
-An error where the tensor is on an accelerator in each run, else a warning.
+An error if the tensor is on an accelerator in every run; otherwise a warning.
 
 ```python
 import torch
@@ -45,14 +44,14 @@ def read(x: torch.Tensor, device: torch.device):
 ```
 
 ## Fix safety
-Safe where the receiver is a torch tensor beyond doubt: `.cpu()` hands a host tensor back as it is, so wherever the old
-call worked the new one gives the same array over the same memory. On an accelerator the array is a copy.
+Safe if the receiver is certainly a torch tensor: `.cpu()` returns a host tensor unchanged, so wherever the old call
+worked, the new one gives the same array over the same memory. On an accelerator, the array is a copy.
 
-Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
-accelerator the array is a copy, and the write would get lost without a word.
+Unsafe if `.cpu()` is missing and the code writes into the array, directly or in a function of another file: on an
+accelerator the array is a copy, so the write would be lost silently.
 
-Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
-function that this file calls there, and in a test that is marked as failing.
+Unsafe if an error may be expected: inside `try` with a handler that catches it, in `pytest.raises` and similar blocks,
+in a function that this file calls there, and in a test marked as expected to fail.
 
 ## References
 - [`torch.Tensor.cpu`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cpu.html)

@@ -1,15 +1,15 @@
 """`.numpy()` is called on a tensor that requires grad.
 
 ## What it does
-Finds `.numpy()` on a tensor that is a parameter, was made with `requires_grad=True`, or was computed from one while
-grad mode is on, with no `.detach()` on the way. Silent under `torch.no_grad()` and `torch.inference_mode()`, where a
-host tensor converts even if it requires grad, and for integer and bool results, which never require grad. In a file of
-tests only what its own text shows is reported.
+Finds `.numpy()` on a tensor that is a parameter, was created with `requires_grad=True`, or was computed from such a
+tensor with grad mode on, without `.detach()`. Under `torch.no_grad()` and `torch.inference_mode()` a tensor on the
+host converts even if it requires grad, so nothing is reported there. Integer and bool results never require grad and
+are not reported. In test files, only problems visible in that file are reported.
 
 ## Why is this bad?
 The call raises `RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.`
-NumPy knows nothing of the graph, so torch asks that leaving it be written down. On an accelerator the copy to the host
-is missing too, and fixing one half brings up the other error next: the finding names both.
+NumPy cannot track gradients, so PyTorch makes you detach explicitly. On an accelerator, the copy to the host is
+missing too: if you add only one call, the other error appears later. The finding names both.
 
 ## Example
 ```python
@@ -28,9 +28,8 @@ array = weight.detach().numpy()
 ```
 
 ## Severity
-
-An error where the function's own text shows that the call raises, else a warning: what goes by the name of a model may
-be none, or run without grad mode.
+An error if the function itself shows that the call fails; otherwise a warning, because something named `model` may not
+be a model or may run without grad.
 
 ```python
 import torch
@@ -44,16 +43,17 @@ def scores(model, x):
 ```
 
 ## Fix safety
-Safe where the receiver is a torch tensor beyond doubt: `.detach()` shares the tensor's memory, and `.cpu()` hands a
-host tensor back as it is, so wherever the old call worked the new one gives the same array over the same memory.
-Unsafe in a `forward` and where a loss is computed: there the error may be the only sign that a gradient gets lost.
-The fix names what to add; whether a gradient was wanted is yours to say.
+Safe if the receiver is certainly a torch tensor: `.detach()` shares the tensor's memory, and `.cpu()` returns a host
+tensor unchanged, so wherever the old call worked, the new one gives the same array over the same memory.
 
-Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
-accelerator the array is a copy, and the write would get lost without a word.
+Unsafe in a `forward` and where a loss is computed: the error may be the only sign that a gradient gets lost. Decide
+whether you need the gradient.
 
-Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
-function that this file calls there, and in a test that is marked as failing.
+Unsafe if `.cpu()` is missing and the code writes into the array, directly or in a function of another file: on an
+accelerator the array is a copy, so the write would be lost silently.
+
+Unsafe if an error may be expected: inside `try` with a handler that catches it, in `pytest.raises` and similar blocks,
+in a function that this file calls there, and in a test marked as expected to fail.
 
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)

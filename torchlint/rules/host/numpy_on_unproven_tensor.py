@@ -1,16 +1,16 @@
-"""`.numpy()` is called on a tensor that nothing shows to be detached and on the host.
+"""`.numpy()` is called on a tensor that is not proven to be detached and on the host.
 
 ## What it does
-Finds `.numpy()` on a value that the code does not prove convertible: a function's argument, an attribute that is set
-elsewhere, the result of an unknown call. The message names the half, or the halves, that cannot be excluded.
-Conversions that are proven safe (after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on
-fresh host tensors, under `no_grad`) are silent. So is what a test shows neither to require grad nor to leave the host:
-it has run, and would fail each time.
+Finds `.numpy()` on a value that is not proven convertible: a function argument, an attribute set elsewhere, the result
+of an unknown call. The message names the calls that may be missing. Conversions that are proven to work are not
+reported: after `.detach()` and `.cpu()`, on integer results, on batches of a `DataLoader`, on new host tensors, under
+`no_grad`. In test files, a value is reported only if the file shows that it requires grad or leaves the host: a test
+that always failed would have been noticed.
 
 ## Why is this bad?
-Most real crashes of this kind stand in small helpers such as `def to_numpy(x): return x.numpy()`, which work until
-somebody hands them a live tensor or one on a GPU. A helper that says what it needs works for every caller, and costs
-nothing for a tensor that is detached and on the host already: both calls hand it back as it is.
+Most real crashes of this kind are in small helpers such as `def to_numpy(x): return x.numpy()`, which work until
+somebody passes a tensor that requires grad or is on a GPU. With `.detach()` and `.cpu()` the helper works for every
+caller. Both calls are free for a tensor that is already detached and on the host.
 
 ## Example
 ```python
@@ -31,11 +31,11 @@ def to_list(scores: torch.Tensor):
 ```
 
 ## Severity
+A warning: the call raises only if a caller passes a tensor that requires grad or is on an accelerator.
 
-A warning: it raises for those callers alone whose tensor requires grad or is on an accelerator. Legacy, and `unproven`,
-so that only `--min-confidence unproven` shows it, where it works as the code stands: where the copy to the host is
-there and nothing in sight requires grad, since a tensor that requires grad fails on every machine and would have been
-noticed; and where all calls in the project hand over what converts, so that only other callers would meet the error.
+Legacy and `unproven`, shown only with `--min-confidence unproven`, in two cases: the copy to the host is there and
+nothing in sight requires grad, because a tensor that requires grad fails on every machine and would have been noticed;
+or all calls in the project pass values that convert, so only other callers can see the error.
 
 ```python
 import torch
@@ -57,16 +57,16 @@ ONES = array_of(torch.ones(3))
 ```
 
 ## Fix safety
-Safe where the receiver is a torch tensor (a construction, an operation of torch, an annotation): wherever the old call
-worked the new one gives the same array over the same memory. Unsafe where the receiver's kind is not known: a
-TensorFlow tensor has no `.detach()`. Unsafe where a class of the project has a `numpy` of its own and the receiver is
-not made in sight: nothing holds a caller to an annotation.
+Safe if the receiver is a torch tensor (a constructor, a torch operation, an annotation): wherever the old call worked,
+the new one gives the same array over the same memory. Unsafe if the receiver's type is unknown: a TensorFlow tensor
+has no `.detach()`. Unsafe if a class in the project has its own `numpy` and the receiver is not created in sight,
+because callers need not follow an annotation.
 
-Unsafe where `.cpu()` is missing and the code writes into the array, itself or by a function of another file: on an
-accelerator the array is a copy, and the write would get lost without a word.
+Unsafe if `.cpu()` is missing and the code writes into the array, directly or in a function of another file: on an
+accelerator the array is a copy, so the write would be lost silently.
 
-Unsafe where an error may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like, in a
-function that this file calls there, and in a test that is marked as failing.
+Unsafe if an error may be expected: inside `try` with a handler that catches it, in `pytest.raises` and similar blocks,
+in a function that this file calls there, and in a test marked as expected to fail.
 
 ## References
 - [`torch.Tensor.numpy`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)

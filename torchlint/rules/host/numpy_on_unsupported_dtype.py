@@ -1,24 +1,21 @@
-"""`.numpy()` is called on a tensor that NumPy has no array for: bfloat16, float8, sparse, quantised, a conjugate view.
+"""`.numpy()` is called on a tensor that NumPy cannot represent: bfloat16, float8, sparse, quantised, a conjugate view.
 
 ## What it does
+Reports `.numpy()` where the code shows the dtype or layout: `.to(torch.bfloat16)`, `.bfloat16()`, `dtype=` with
+float8, `.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex
+numbers, also through a name or attribute that holds nothing else. Results computed from bfloat16 and numbers, such as
+`h * 2` and `torch.relu(h)`, are bfloat16 too.
 
-Flags `.numpy()` where the code shows what the tensor is: `.to(torch.bfloat16)`, `.bfloat16()`, a `dtype=` of float8,
-`.to_sparse()`, `torch.sparse_coo_tensor(...)`, `torch.quantize_per_tensor(...)` and `.conj()` of complex numbers, under
-a name or an attribute that holds nothing else. What is computed of bfloat16 and of numbers, `h * 2` and
-`torch.relu(h)`, is bfloat16, too.
-
-Silent are tensors of unknown dtype, such as the output of a model, what has been cast, made dense or resolved since or
-on one of several ways, what stands in a function with `autocast`, and `.numpy(force=True)` on a conjugate view, which
-resolves it.
+Not reported: tensors of unknown dtype, such as a model's output; tensors that are cast, made dense or resolved on at
+least one path; code in a function that uses `autocast`; and `.numpy(force=True)` on a conjugate view, which resolves
+it.
 
 ## Why is this bad?
-
-The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout tensor
-to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`. Where
-the dtype is set for a GPU the tests on a CPU in float32 do not see it.
+The call always raises: `TypeError: Got unsupported ScalarType BFloat16`, `TypeError: can't convert Sparse layout
+tensor to numpy. Use Tensor.to_dense() first`, `RuntimeError: Can't call numpy() on Tensor that has conjugate bit set`.
+If the dtype is set only for a GPU, tests in float32 on a CPU miss it.
 
 ## Example
-
 ```python
 import torch
 
@@ -35,12 +32,11 @@ spectrum = torch.fft.fft(torch.ones(3)).conj()
 array = spectrum.resolve_conj().numpy()
 ```
 
-For bfloat16 and float8 write `.float().numpy()`, or `.view(torch.int16).numpy()` where the bits are wanted. Where
-Python numbers are wanted, `.tolist()` takes every dtype.
+For bfloat16 and float8, write `.float().numpy()`, or `.view(torch.int16).numpy()` if you need the bits. If you need
+Python numbers, `.tolist()` works for every dtype.
 
 ## Severity
-
-An error where the code shows the dtype or layout, else a warning.
+An error if the code shows the dtype or layout; otherwise a warning.
 
 ```python
 import torch
@@ -57,14 +53,12 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
-
-Safe for sparse tensors and conjugate views: it raises, and `.to_dense()` and `.resolve_conj()` give the same numbers.
-Unsafe where an error may be expected; for bfloat16, whose bits may be meant and not its numbers; and for quantised
-tensors, of which `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. Without a fix for float8
-and complex32, and where the array is asked for its bytes, as by `.tobytes()` and `.view(np.uint16)`.
+Safe for sparse tensors and conjugate views: the old call raises, and `.to_dense()` and `.resolve_conj()` give the same
+numbers. Unsafe if an error may be expected; for bfloat16, where you may want the bits instead of the numbers; and for
+quantised tensors, where `.dequantize()` gives the numbers and `.int_repr()` the integers behind them. There is no fix
+for float8 and complex32, and none if the array is read as bytes, as by `.tobytes()` and `.view(np.uint16)`.
 
 ## References
-
 * [torch.Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
 * [torch.Tensor.resolve_conj](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.resolve_conj.html)
 """

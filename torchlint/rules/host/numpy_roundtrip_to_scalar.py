@@ -1,19 +1,15 @@
-"""A detour through NumPy for what `.item()` or `.tolist()` gives directly.
+"""A detour through NumPy for a number that `.item()` or `.tolist()` gives directly.
 
 ## What it does
-
 Reports `.numpy().item()`, `.numpy().tolist()`, `float(x.numpy())` and `int(x.numpy())`, and `.numpy()[0]` on a tensor
-without dimensions, with whatever `.detach()` and `.cpu()` stands before.
+without dimensions, with or without `.detach()` and `.cpu()` before them.
 
 ## Why is this bad?
-
-`.item()` and `.tolist()` work on every device and with or without a gradient, so there is nothing to forget. The
-detour works only with `.detach()` and `.cpu()` in place, not at all for `bfloat16`, and with NumPy 2.4
-`float(x.numpy())` raises a `TypeError` for a tensor of shape `(1,)`. `.numpy()[0]` on a loss raises an `IndexError`:
-a loss has no dimensions.
+`.item()` and `.tolist()` work on every device, with or without a gradient. The detour needs `.detach()` and `.cpu()`
+and does not work for `bfloat16`. With NumPy 2.4, `float(x.numpy())` raises a `TypeError` for a tensor of shape `(1,)`.
+`.numpy()[0]` on a loss raises an `IndexError`, because a loss has no dimensions.
 
 ## Example
-
 ```python
 import torch
 
@@ -33,9 +29,8 @@ history = torch.arange(3.0).tolist()
 ```
 
 ## Severity
-
-An error where an index asks an array without dimensions, else legacy: the detour costs time. Whether `.numpy()` may
-raise in it is said by TNS101 and TNS102.
+An error if an array without dimensions is indexed; otherwise legacy, because the detour only costs time. TNS101 and
+TNS102 say whether its `.numpy()` may raise.
 
 ```python
 import torch
@@ -48,20 +43,19 @@ def read(x: torch.Tensor):
 ```
 
 ## Fix safety
+Safe on a tensor: the result is the same Python number, bit for bit, for every dtype that NumPy has. If the dtype is
+not known to fit, the conversion stays: `float(x.item())`, because `.item()` of an integer tensor is an `int`.
 
-Safe on a tensor: the same Python numbers come out, bit for bit, for every dtype that NumPy has. Where the dtype is not
-known to fit, the conversion stays: `float(x.item())`, because the `.item()` of an integer tensor is an `int`. Unsafe
-where the value may be a tensor of another framework, or an object of a class of the project that has a `numpy` of its
-own: nothing holds a caller to an annotation. A `.data` on the way needs a tensor that is made in sight. Unsafe, too,
-where an error of the old code may be expected: inside `try` with a handler that takes it, `pytest.raises` and the like
-in the same function.
+Unsafe if the value may be a tensor of another framework or an object of a class in the project with its own `numpy`,
+because callers need not follow an annotation. If the chain contains `.data`, the tensor must be created in sight.
+Unsafe if an error may be expected: inside `try` with a handler that catches it, and in `pytest.raises` and similar
+blocks in the same function.
 
 `.numpy()[0]` on a tensor of one element gives a NumPy scalar, which keeps float32 arithmetic:
-`torch.tensor(0.1).item() == 0.1` is `False`, `torch.tensor(0.1).numpy() == 0.1` is `True`. It is therefore reported
-only where it cannot work, on a tensor without dimensions.
+`torch.tensor(0.1).item() == 0.1` is `False`, but `torch.tensor(0.1).numpy() == 0.1` is `True`. So it is reported only
+on a tensor without dimensions, where it cannot work.
 
 ## References
-
 * [torch.Tensor.item](https://pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 * [torch.Tensor.tolist](https://pytorch.org/docs/stable/generated/torch.Tensor.tolist.html)
 * [NumPy 2.4: conversion of arrays with dimensions to scalars](https://numpy.org/doc/stable/release/2.4.0-notes.html)

@@ -1,24 +1,20 @@
-"""A tensor that requires grad is turned into a Python number without being detached.
+"""A tensor that requires grad is converted to a Python number without `.detach()` or `.item()`.
 
 ## What it does
+Reports `float(t)`, `complex(t)` and `t` as an element in `torch.tensor([t])`, where `t` requires grad: a parameter, a
+loss or a term of a loss that the same function differentiates, or the output of a module with parameters. In functions
+that call `backward`, also `"%.2f" % t` and arguments of `math` and `cmath`.
 
-Reports `float(t)`, `complex(t)`, `t` as an element in `torch.tensor([t])`, and in functions that call `backward` also
-`"%.2f" % t` and what `math` and `cmath` are given, where `t` requires grad: a parameter, a loss or a summand of one
-that is differentiated in the same function, what a module with parameters gives.
-
-Silent are `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch takes without a word,
-all conversions while grad mode is off, and values of which only a parameter or an unknown call could say that they
-require grad.
+Not reported: `int(t)`, `bool(t)`, f-strings, `str.format`, `.item()` and `.tolist()`, which torch accepts silently;
+all conversions with grad mode off; and values that require grad only if a parameter or an unknown call says so.
 
 ## Why is this bad?
-
-The number has left the graph, and nothing in the code says that this is meant. Since 2.8 torch warns "Converting a
+The number leaves the graph, and nothing in the code says that this is intended. Since 2.8 torch warns "Converting a
 tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using tensor.detach() first", and
-announces an error. In `torch.tensor([a, b])` it is mostly a mistake: what was to be a vector of `a` and `b` is a
-constant, and whatever is computed of it trains nothing.
+announces an error. `torch.tensor([a, b])` is usually a mistake: the result is a constant instead of a vector of `a`
+and `b`, and whatever is computed from it trains nothing.
 
 ## Example
-
 ```python
 import torch
 
@@ -39,12 +35,11 @@ loss.backward()
 total = loss.item()
 ```
 
-Where the gradient is to flow, use `torch.exp(loss)`, and `torch.stack([a, b])` in place of `torch.tensor([a, b])`.
+If the gradient must flow, use `torch.exp(loss)`, and `torch.stack([a, b])` instead of `torch.tensor([a, b])`.
 
 ## Severity
-
-Legacy: torch only warns today. A warning where a loss is computed of the number, which ends its gradient, and where
-`torch.tensor` makes a constant of it; not in a test, where what is expected needs no gradient.
+Legacy: torch only warns today. A warning if a loss is computed from the number, which ends its gradient, or if
+`torch.tensor` makes a constant of it; not in a test, where expected values need no gradient.
 
 ```python
 import torch
@@ -55,18 +50,16 @@ both = torch.tensor([w.sum(), w.mean()])  # warning
 ```
 
 ## Fix safety
+Safe if the code shows that the value is a tensor: the number is the same, bit for bit, and only the torch warning
+disappears. The fix writes `.item()` if the dtype is known to be real, as for a loss whose `backward()` was called
+earlier in the same block, and `.detach()` otherwise: `.item()` of a complex tensor without an imaginary part is a
+`complex`, which neither `float` nor `math` accepts. Unsafe if the value may be a number, which has no `.detach()`, and
+in a `forward` or where a loss is computed: the warning may be the only sign that a gradient gets lost.
 
-Safe where the code shows that the value is a tensor: the number is the same, bit for bit, and only the warning goes.
-`.item()` is written where the dtype is known to be real, as that of a loss whose `backward()` was called before in the
-same block, `.detach()` elsewhere: the `.item()` of a complex tensor without imaginary part is a `complex`, which
-neither `float` nor `math` takes. Unsafe where a number may be handed to the same place, which has no `.detach()`, and
-in a `forward` and where a loss is computed: there the warning may be the only sign that a gradient gets lost.
-
-For `torch.tensor([a, b])` the repair is shown and never applied: `torch.stack` keeps the gradient, which changes what
-is trained, and `.detach()` keeps what happens today. Which was meant is yours to say.
+For `torch.tensor([a, b])` the fix is only shown. `torch.stack` keeps the gradient, which changes what is trained;
+`.detach()` keeps today's behaviour. Only you know which one is meant.
 
 ## References
-
 * [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 * [torch.stack](https://docs.pytorch.org/docs/stable/generated/torch.stack.html)
 * [Warning on tensors that require grad](https://github.com/pytorch/pytorch/pull/143261)

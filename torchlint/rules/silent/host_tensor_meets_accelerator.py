@@ -1,32 +1,30 @@
-"""A tensor is made on the host and computed with one that may be on an accelerator: it works on a CPU only.
+"""A tensor created on the host is combined with one that may be on an accelerator: it works only on a CPU.
 
 ## What it does
+Reports a factory call without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), or one that has
+no such argument (`torch.Tensor([...])`, `torch.from_numpy(a)`), if its result, or a value computed from it, meets a
+tensor that may be on an accelerator: in arithmetic and comparisons; in `torch.cat`, `torch.where`, `matmul` and
+similar functions; as the index or mask of `gather`, `scatter` and `masked_fill`; or when such a tensor indexes it.
+torchlint follows the tensor through names, containers, functions and methods, also in other files, and through plain
+attributes of an object, such as `self.scale = torch.ones(3)` in `__init__`: moving a module does not move those,
+unlike buffers.
 
-Flags a factory without `device=` (`torch.zeros(n)`, `torch.arange(n)`, `torch.tensor([...])`), and one that takes none
-(`torch.Tensor([...])`, `torch.from_numpy(a)`), whose result, or what is computed of it, meets a tensor that may be on
-an accelerator: in arithmetic and comparisons, in `torch.cat`, `torch.where`, `matmul` and their like, as the index or
-mask of `gather`, `scatter` and `masked_fill`, or indexed by it. The tensor is followed through names, containers,
-functions and methods, those of other files too, and through the plain attributes of an object, `self.scale =
-torch.ones(3)` in an `__init__`: moving a module leaves those where they are, unlike buffers.
+There must be evidence that the other tensor may be on an accelerator: the code moves it there; it is on a module's
+device, as the module's parameters, the arguments of its `forward` and results computed from these are; or a call in
+the project passes such a tensor.
 
-It asks for evidence that the other tensor may be on an accelerator: the code moves it there, or it comes where a module
-is, as the module's parameters, what its `forward` is given, and what is computed of these do; or a call in the project
-hands it over.
-
-Silent are host tensors that index (`x[torch.arange(n)]`), tensors without dimensions, stores (`x[0] = torch.zeros(n)`),
-`out=`, what is moved behind the factory (`.to(x)`), code under `with torch.device(...)`, projects that set a default
-device, branches that ask whether the tensor is on the host, what an object's `__init__`
-and what it calls compute, and attributes that something else sets, too.
+Not reported: host tensors used as an index (`x[torch.arange(n)]`), tensors without dimensions, stores
+(`x[0] = torch.zeros(n)`), `out=`, results that are moved afterwards (`.to(x)`), code under `with torch.device(...)`,
+projects that set a default device, branches that test whether the tensor is on the host, computations in an object's
+`__init__` and the functions it calls, and attributes that other code sets too.
 
 ## Why is this bad?
-
-On a CPU all tensors are on the same device, and all works. On an accelerator the line raises `RuntimeError: Expected
-all tensors to be on the same device`: whoever tests on a CPU never sees it. So seen on an NVIDIA H200 with torch 2.11
-for `+`, `torch.cat`, `torch.where`, `gather`, `index_select`, `index_fill_`, `masked_fill` and a layer; an index of the
-host (`x[torch.arange(2)]`) and a tensor without dimensions were taken there.
+On a CPU, all tensors are on the same device, and everything works. On an accelerator, the line raises `RuntimeError:
+Expected all tensors to be on the same device`, which you never see if you test on a CPU. This was confirmed on an
+NVIDIA H200 with torch 2.11 for `+`, `torch.cat`, `torch.where`, `gather`, `index_select`, `index_fill_`, `masked_fill`
+and a layer; an index on the host (`x[torch.arange(2)]`) and a tensor without dimensions are accepted there.
 
 ## Example
-
 ```python
 import torch
 
@@ -48,8 +46,7 @@ def centred(x: torch.Tensor, device: str):
 ```
 
 ## Severity
-
-A warning: it works on the CPU, and raises once the module is moved.
+A warning: the code works on a CPU, and raises on an accelerator.
 
 ```python
 import torch
@@ -61,13 +58,12 @@ def shifted(x: torch.Tensor):
 ```
 
 ## Fix safety
-
-Offered where the factory stands in the very expression in which they meet, and the other tensor has a name. Safe where
-that is a tensor beyond doubt, nothing in the project sets a default device, and nobody waits for the error. Unsafe
-where the new one may have no dimensions, as one in the shape of a loss has: such a tensor meets those of any device.
+Offered if the factory call is in the expression in which the tensors meet, and the other tensor has a name. Safe if
+that is certainly a tensor, nothing in the project sets a default device, and nobody expects the error. Unsafe if the
+new tensor may have no dimensions, such as one with the shape of a loss, because such a tensor can be combined with
+tensors on any device.
 
 ## References
-
 - [Tensor attributes: torch.device](https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device)
 """
 

@@ -1,24 +1,21 @@
 """The `state_dict()` of a model is kept without a copy while the model trains on.
 
 ## What it does
+Reports `best = model.state_dict()` if the weights change before the result is used: after an optimizer step, another
+`load_state_dict` or any other write to the weights, it is loaded into the same model, saved, computed with or
+returned. torchlint follows it through names, attributes, dicts, lists, dataclasses, shallow copies and functions, also
+in other files, and tells several models apart. If a method keeps the weights only when a comparison says that they are
+better, as in early stopping, other code is assumed to train the model in between.
 
-Flags `best = model.state_dict()` where a way through the code leads from there over a step of an optimizer, another
-`load_state_dict` or any other write into the weights to where what was kept is loaded into the same model, saved,
-computed with or returned: by names, attributes, dicts, lists, dataclasses, shallow copies and functions, those of other
-files too, and of each of several models. A method that keeps the weights only where a comparison tells the better from
-the worse, as early stopping does, has others train the model meanwhile.
-
-Silent are deep copies, `{k: v.clone() ...}` and `{k: v.cpu() ...}`, what is saved or loaded before the model changes,
-the weights of another model than the one that is trained, and a model that is built anew before it is trained.
+Not reported: deep copies, `{k: v.clone() ...}` and `{k: v.cpu() ...}`; results saved or loaded before the model
+changes; weights of a model that is not trained; and a model that is built anew before it is trained.
 
 ## Why is this bad?
-
-`state_dict()` holds the memory of the parameters, and an optimizer writes into that memory. What is called the best
-weights is the last ones; loading them back does nothing. Nothing raises, and the reported score is one that the saved
-weights do not reach. A shallow copy copies the names alone.
+`state_dict()` holds the memory of the parameters, and the optimizer writes into that memory. The "best" weights are
+the last ones, and loading them back does nothing. Nothing raises, and the saved weights do not reach the reported
+score. A shallow copy copies only the names.
 
 ## Example
-
 ```python
 import torch
 
@@ -59,8 +56,7 @@ def train(model, batches, evaluate):
 ```
 
 ## Severity
-
-A warning: what is kept is wrong where the model trains on.
+A warning: the kept weights are wrong if the model trains on.
 
 ```python
 import torch
@@ -76,11 +72,9 @@ def train(model, batches):
 ```
 
 ## Fix safety
-
-Never safe: other weights are loaded or saved from now on, which is the point, and a copy takes memory.
+Never safe: different weights are loaded or saved afterwards, which is the point, and a copy takes memory.
 
 ## References
-
 - [Saving and loading models](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html): what
   `state_dict()` gives "will keep getting updated by the subsequent training iterations"
 """

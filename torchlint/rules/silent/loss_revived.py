@@ -1,24 +1,22 @@
-"""A computed loss is made a new leaf before it is differentiated: its gradients end there.
+"""A computed loss is turned into a new leaf before `backward`, so no gradient reaches the model.
 
 ## What it does
+Reports `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
+`loss.requires_grad_()` on a computed value, also one computed from numbers read from tensors, if `.backward()` or
+`torch.autograd.grad` follows: on the value, its mean, sum or multiple, in another method that reads it, or in a caller
+of the function that returns it. If nothing is known about the value, the finding is `possible`, provided that
+`.backward()` gets no gradient argument.
 
-Flags `torch.tensor(loss, requires_grad=True)`, `Variable(loss, requires_grad=True)`, `loss.requires_grad = True` and
-`loss.requires_grad_()` on a value that was computed, also from numbers that were read from tensors, where `.backward()`
-or `torch.autograd.grad` follows: of it, its mean, sum or multiple, in another method that reads it, or by who calls the
-function that returns it. Possible is a value of which nothing is known, where `.backward()` is told no gradient.
-
-Silent are leaves on purpose: constants, inputs that are made or copied to ask for their gradient, points between two
-inputs of a gradient penalty, terms of a sum, and what is detached first and computed with afterwards. So is
-`loss.requires_grad_()` where nothing in sight cuts the graph of the loss: it does nothing.
+Not reported: intentional leaves, such as constants, inputs created or copied to get their gradient, points between two
+inputs of a gradient penalty, terms of a sum, and values that are detached first and computed with afterwards. Also
+`loss.requires_grad_()` if nothing in sight cuts the loss's graph: then the call does nothing.
 
 ## Why is this bad?
-
-The new tensor has no graph: `backward()` fills its own `grad` and that of no parameter. Where `backward()` raised
-"element 0 of tensors does not require grad and does not have a grad_fn" before, the graph was lost above, and the line
+The new tensor has no graph: `backward()` fills its own `grad` and no parameter's. If `backward()` used to raise
+"element 0 of tensors does not require grad and does not have a grad_fn", the graph was lost earlier, and this line
 hides that. The optimizer steps, nothing trains, and nothing raises.
 
 ## Example
-
 ```python
 import torch
 
@@ -42,11 +40,11 @@ def step(model, optimizer, x, y):
     optimizer.step()
 ```
 
-Where `backward()` raises then, look above for what cuts the graph: `.item()`, `.detach()`, NumPy, `argmax`, `no_grad`.
+If `backward()` then raises, look further up for what cuts the graph: `.item()`, `.detach()`, NumPy, `argmax`,
+`no_grad`.
 
 ## Severity
-
-A warning: nothing raises, and nothing before the line is trained.
+A warning: nothing raises, and nothing before this line is trained.
 
 ```python
 import torch
@@ -58,12 +56,10 @@ def train(model: torch.nn.Linear, x: torch.Tensor):
 ```
 
 ## Fix safety
-
-No fix is applied: which computation was meant to be differentiated is for you to say. Shown is how the line is dropped,
-so that `backward()` says what is wrong. The finding says where the graph was lost, as far as it can be seen.
+The fix is only shown, because only you know which computation should be differentiated. It drops the line, so that
+`backward()` reports the problem. The finding says where the graph was lost, if torchlint can see it.
 
 ## References
-
 - [torch.tensor](https://docs.pytorch.org/docs/stable/generated/torch.tensor.html): "when working with tensors prefer
   `torch.Tensor.clone()`, `torch.Tensor.detach()`, and `torch.Tensor.requires_grad_()`"; it "constructs a tensor with no
   autograd history"

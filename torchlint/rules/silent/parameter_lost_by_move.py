@@ -1,25 +1,22 @@
-"""A parameter is moved or cast after it was wrapped: what the module keeps is no parameter.
+"""A parameter is moved or cast after it is wrapped, so the module does not register it.
 
 ## What it does
+Reports `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and similar calls in a module. If the call makes a
+new tensor, `self.w` is a plain tensor: `parameters()` does not return it, and no optimizer trains it. The same holds
+for results computed from the parameter before it is assigned (`nn.Parameter(t) * 0.02`,
+`nn.Parameter(t).unsqueeze(0)`), also through names and functions that create, move or return it.
 
-Flags `self.w = nn.Parameter(t).cuda()`, `.to(device)`, `.half()` and their like in a module: where the call makes a new
-tensor, `self.w` is a plain tensor, which `parameters()` does not give and no optimizer trains. So it is with what is
-computed of the parameter before it is kept (`nn.Parameter(t) * 0.02`, `nn.Parameter(t).unsqueeze(0)`), also by way of
-names and of functions that make it, move it or return it.
-
-Silent are moves that cannot do anything (`.cpu()` of what is on the host, `.float()` of what is float32 as far as can
-be seen, `.to(device)` of what was made on that device or with a tensor that is there), parameters that are wrapped
-again, names that are used up at once or of which the parameter itself is kept, too, and what goes into an
-`nn.ParameterList` or `nn.ParameterDict`, which wrap it again.
+Not reported: calls that change nothing (`.cpu()` on a host tensor, `.float()` on a tensor that is float32 as far as
+torchlint can see, `.to(device)` on a tensor created on that device or from a tensor on it); parameters that are
+wrapped again; names that are used up at once, or whose parameter is also kept; and elements of `nn.ParameterList` or
+`nn.ParameterDict`, which wrap them again.
 
 ## Why is this bad?
-
-On a CPU `.cuda()` is not called or `.to(device)` does nothing, the parameter is registered, and all looks well. On a
-GPU the same line registers nothing: the weight keeps its first value for ever, is missing from `state_dict()`, and
-stays where it is when the module is moved. Nothing raises, and the loss still falls, since the other layers train.
+On a CPU, `.cuda()` is not called or `.to(device)` does nothing, so the parameter is registered and all seems well. On
+a GPU the same line registers nothing: the weight keeps its initial value, is missing from `state_dict()`, and does not
+move with the module. Nothing raises, and the loss still falls because the other layers train.
 
 ## Example
-
 ```python
 import torch
 from torch import nn
@@ -50,12 +47,10 @@ class Scale(nn.Module):
         return x * self.scale
 ```
 
-Better still, leave the device to whoever builds the module: `nn.Parameter(torch.ones(width))`, and
-`Scale(3).to(device)`.
+Better still, let the caller choose the device: `nn.Parameter(torch.ones(width))`, and `Scale(3).to(device)`.
 
 ## Severity
-
-A warning: it is right on a CPU, and never trains on a GPU.
+A warning: the code works on a CPU, and the parameter never trains on a GPU.
 
 ```python
 from torch import nn
@@ -69,14 +64,12 @@ class Scale(nn.Module):
 ```
 
 ## Fix safety
-
-Never safe: the weight is registered from now on, is trained, and is expected in `state_dict()`. That is what was meant,
-but an old checkpoint lacks it, and `load_state_dict` says so.
+Never safe: the weight is now registered, trained and expected in `state_dict()`. That is the intention, but old
+checkpoints lack it, and `load_state_dict` raises for them.
 
 ## References
-
-- [torch.nn.Parameter](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html): what is
-  assigned to a module's attribute is registered only if it is a `Parameter`
+- [torch.nn.Parameter](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html):
+  a module registers an attribute only if it is a `Parameter`
 """
 
 from __future__ import annotations

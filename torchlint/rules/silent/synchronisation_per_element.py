@@ -1,24 +1,23 @@
-"""The elements of a tensor are read one by one: an accelerator is waited for once for each of them.
+"""The elements of a tensor are read one by one, and each read waits for the accelerator.
 
 ## What it does
+Reports `.item()`, `int()` and `float()` on each element of a tensor that may be on an accelerator: in a comprehension
+or loop over it (`[t.item() for t in scores]`) and in a loop over its indices (`scores[i].item()`), also if the element
+is converted first (`t.long().item()`).
 
-Flags `.item()`, `int()` and `float()` of each element of one tensor that may be on an accelerator: in a comprehension
-or a loop over it (`[t.item() for t in scores]`), and in a loop that counts through it (`scores[i].item()`); also where
-the element is converted first (`t.long().item()`).
+There must be evidence that the tensor may be on an accelerator: the code moves it there; it is on a module's device,
+as the module's parameters, the arguments of its `forward` and results computed from these are; or a call in the
+project passes such a tensor.
 
-It asks for evidence that the tensor may be on an accelerator: the code moves it there, or it comes where a module is,
-as the module's parameters, what its `forward` is given, and what is computed of these do; or a call in the project
-hands it over. Silent are one number a step (`loss.item()`), a list of separate scalars, tensors on the host
-(`torch.linspace(0, 1, n)`, what a data set gives, what comes after `.cpu()`), arguments of functions of which nobody
-can tell where they are, readings that end the loop, and the tests that pytest runs: nobody waits for the few elements
-of those.
+Not reported: one number per step (`loss.item()`); a list of separate scalars; tensors on the host
+(`torch.linspace(0, 1, n)`, the output of a data set, the result of `.cpu()`); function arguments whose device nothing
+shows; a read that ends the loop; and tests run by pytest, where the few elements do not matter.
 
 ## Why is this bad?
-
-`.item()` copies one number to the host, and waits until the accelerator has done all that it was given so far. For a
-tensor of a thousand elements the loop waits a thousand times, and nothing else can be queued meanwhile; `.tolist()`
-waits once. Counted on torchlint's simulated accelerator, of fifty elements: `[each.item() for each in found]` copies
-fifty times, and `found.tolist()` once. Timed on an idle NVIDIA H200 with torch 2.11:
+`.item()` copies one number to the host, and waits until the accelerator has finished all work queued so far. For a
+tensor of a thousand elements, the loop waits a thousand times, and nothing else can be queued in the meantime;
+`.tolist()` waits once. On torchlint's simulated accelerator, `[each.item() for each in found]` copies fifty times for
+fifty elements, and `found.tolist()` once. Timed on an idle NVIDIA H200 with torch 2.11:
 
 | elements | one by one | `.tolist()` |
 |---|---|---|
@@ -27,7 +26,6 @@ fifty times, and `found.tolist()` once. Timed on an idle NVIDIA H200 with torch 
 | 10,000 | 89 ms | 0.18 ms |
 
 ## Example
-
 ```python
 import torch
 
@@ -48,11 +46,10 @@ def best(scores, device):
     return found.tolist()
 ```
 
-Where a loop does more than that, take the numbers before it: `for each in found.tolist():`.
+If the loop does more, get the numbers before it: `for each in found.tolist():`.
 
 ## Severity
-
-A warning: it is right, and slow by orders of magnitude on an accelerator.
+A warning: the result is right, but the loop is slower by orders of magnitude on an accelerator.
 
 ```python
 import torch
@@ -63,12 +60,10 @@ def numbers(x: torch.Tensor):
 ```
 
 ## Fix safety
-
-Offered where a comprehension does nothing else. Safe where the tensor has one dimension beyond doubt; else it is
-unsafe: of a tensor with more dimensions, `.tolist()` gives lists of lists, where `.item()` took rows of one element.
+Offered if a comprehension does nothing else. Safe if the tensor certainly has one dimension; otherwise unsafe, because
+for a tensor with more dimensions `.tolist()` gives nested lists, while `.item()` accepted rows of one element.
 
 ## References
-
 - [torch.Tensor.tolist](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.tolist.html)
 - [torch.Tensor.item](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html)
 - [Performance Tuning Guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html): avoid unnecessary

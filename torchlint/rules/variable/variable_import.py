@@ -1,18 +1,15 @@
-"""`Variable` is imported and used nowhere.
+"""`Variable` is imported but not used.
 
 ## What it does
-
 Reports a name that `from torch.autograd import ...` binds to `Variable` and that nothing in the file uses. It also
-clears up behind the fixes of [TNS401](variable-wrapper.md), [TNS402](variable-volatile.md) and
-[TNS403](variable-type-check.md), selected or not.
+removes imports that the fixes of [TNS401](variable-wrapper.md), [TNS402](variable-volatile.md) and
+[TNS403](variable-type-check.md) leave unused, whether or not it is selected.
 
 ## Why is this bad?
-
-`Variable` is deprecated since torch 0.4 and kept only so that old code runs. An import that nothing needs invites the
-next use, and ties the file to a name that may go.
+`Variable` has been deprecated since torch 0.4 and exists only so that old code runs. An unused import invites new
+uses, and the file breaks if torch removes the name.
 
 ## Example
-
 ```python
 import torch
 from torch.autograd import Function, Variable
@@ -52,8 +49,7 @@ Double.apply(torch.ones(2))
 ```
 
 ## Severity
-
-Legacy: the name is there, and nobody needs it.
+Legacy: the import works, but nothing needs it.
 
 ```python
 from torch.autograd import Function, Variable  # legacy
@@ -66,21 +62,19 @@ class Double(Function):
 ```
 
 ## Fix safety
+Safe if no other file takes the name from this module. A name counts as used if it appears anywhere in the file as a
+name, in a type comment, in a doctest, or in a string that is not a docstring. No fix if a comment would be lost, if
+other statements share the line, or if a block would become empty.
 
-Safe where no other file takes the name from this module. A name counts as used where it appears as a name anywhere in
-the file, in a type comment, in a doctest, or in a string that is no docstring. No fix where a comment would be lost,
-others share the line or a block would be empty.
+Unsafe, with the reason in the title of the fix, if another Python file or notebook in the project imports all names
+from the module, directly or through a third file, or reads the name as an attribute, and if the file has an `__all__`.
+All files below the project's root count, whichever are checked.
 
-Unsafe, with the reason in the fix's title, where another Python file or notebook of the project imports all names from
-the module, also by way of a third one, or asks it for the name as an attribute, and where the file has an `__all__`.
-All files below the project's root are looked at, whichever are checked.
-
-Names may be there for others: silent in `__init__.py`, in modules that only import, in files that themselves import
-`*`, under `try`, for `import Variable as Variable`, which says "re-exported", where a comment keeps the import
-(`# noqa: F401`, `# pylint: disable=unused-import`), and where another file of the project imports the name from here.
+Not reported if the name may be there for others: in `__init__.py`, in modules that only import, in files that use
+`import *` themselves, under `try`, for `import Variable as Variable` (a re-export), if a comment keeps the import
+(`# noqa: F401`, `# pylint: disable=unused-import`), and if another file in the project imports the name from this one.
 
 ## References
-
 * [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
 * [PEP 484: re-exported names](https://peps.python.org/pep-0484/#stub-files)
 """

@@ -1,23 +1,20 @@
-"""`Variable` as a type: it means `torch.Tensor`, and under `torch.compile` not even that.
+"""`Variable` is used as a type: it means `torch.Tensor`, and under `torch.compile` not even that.
 
 ## What it does
-
-Reports `isinstance(x, Variable)`, annotations that name `Variable`, and comparisons of `type(x)` with it.
+Reports `isinstance(x, Variable)`, annotations with `Variable`, and comparisons of `type(x)` with it.
 
 ## Why is this bad?
+No object is a `Variable`: the class is empty, and its metaclass accepts tensors. Measured on torch 2.13:
 
-No object is a `Variable`: the class is an empty shell whose metaclass answers for tensors. Measured on torch 2.13:
-
-| written | eager | under `torch.compile` |
+| code | eager | under `torch.compile` |
 |---|---|---|
-| `isinstance(x, Variable)` | `True` for every tensor | **`False`**: the branch flips in silence |
+| `isinstance(x, Variable)` | `True` for every tensor | **`False`**: the code silently takes the other branch |
 | `type(x) is Variable`, `type(x) == Variable` | always `False`, also for `x = Variable(...)` | `False` |
 
-Code that once told Variables from tensors by it, such as `h.detach() if type(h) == Variable else ...`, takes the
-wrong branch today.
+Code that used this to distinguish variables from tensors, such as `h.detach() if type(h) == Variable else ...`, takes
+the wrong branch today.
 
 ## Example
-
 ```python
 import torch
 from torch.autograd import Variable
@@ -48,8 +45,7 @@ to_number(torch.tensor(1.0))
 ```
 
 ## Severity
-
-Legacy: `isinstance` says what was meant. A warning where the answer is never yes.
+Legacy: `isinstance` gives the intended answer. A warning if the answer is always false.
 
 ```python
 import torch
@@ -61,19 +57,17 @@ def is_tensor(x):
 ```
 
 ## Fix safety
+Safe for `isinstance` and annotations: in eager mode both classes give the same answer for every object. Unsafe for
+`isinstance` in a file that traces, scripts or compiles code, or that such a file imports, because the answer differs
+there. No fix if the name `torch` is or may be something else, or if another file's `import *` would pass on the
+`import torch` that the fix needs.
 
-Safe for `isinstance` and annotations: in eager mode both classes answer alike for every object. Unsafe for `isinstance`
-in a file that traces, scripts or compiles code, or that such a file imports: the answer is another one there. No fix
-where the name `torch` stands or may stand for something else, and where the `import torch` that is needed would go
-out by another file's `import *`.
+If a tuple or `Union` already contains `torch.Tensor`, the fix removes the second name.
 
-A tuple or `Union` that names `torch.Tensor` already loses the second name.
-
-For a comparison with `type(x)` the fix is shown only: it would turn an answer that is always "no" into the one that
-was meant.
+For a comparison with `type(x)`, the fix is only shown: it would turn an answer that is always false into the intended
+one.
 
 ## References
-
 * [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
 * [torch.autograd.variable, source](https://github.com/pytorch/pytorch/blob/main/torch/autograd/variable.py)
 """

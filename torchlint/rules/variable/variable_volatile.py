@@ -1,22 +1,19 @@
-"""`volatile` does nothing since torch 0.4, and evaluation builds graphs.
+"""`volatile` has been ignored since torch 0.4, so evaluation builds graphs.
 
 ## What it does
-
-Reports `Variable(x, volatile=...)` and the attribute `volatile` of a tensor. The word on other things, a keyword of
-your own functions for example, is left alone.
+Reports `Variable(x, volatile=...)` and the attribute `volatile` of a tensor. Other uses of the name, such as a keyword
+of your own functions, are not reported.
 
 ## Why is this bad?
+`volatile=True` told autograd not to record the operations that follow. It was removed in torch 0.4 and is **ignored
+with a warning**: evaluation code that relied on it now records every operation and keeps all activations, so it needs
+as much memory as training. In a loop of 200 batches that keeps its outputs we measured 57 MB, and with 800 batches 207
+MB; without recording, memory stays constant. The replacement is `torch.no_grad()`.
 
-`volatile=True` once told autograd not to record what follows. It was removed in torch 0.4 and is **ignored with a
-warning**: evaluation code that relied on it now records every operation and keeps all activations, so it needs the
-memory of training. In a loop of 200 batches that keeps its outputs we measured 57 MB, and 207 MB in one of 800;
-without recording the memory stays flat. Today's word for it is `torch.no_grad()`.
-
-`x.volatile` is always `False`, and assigning it does nothing. With `requires_grad=True` beside it the call raises a
+`x.volatile` is always `False`, and assigning it does nothing. Together with `requires_grad=True`, the call raises a
 `ValueError`.
 
 ## Example
-
 ```python
 import torch
 from torch.autograd import Variable
@@ -48,11 +45,10 @@ def evaluate(model, batch):
 evaluate(torch.nn.Linear(2, 1), torch.ones(3, 2))
 ```
 
-The wrapper itself is [TNS401](variable-wrapper.md)'s.
+[TNS401](variable-wrapper.md) covers the wrapper itself.
 
 ## Severity
-
-A warning: the flag does nothing today, so that graphs are built which nobody asked for.
+A warning: the flag is ignored, so graphs are built that nobody needs.
 
 ```python
 import torch
@@ -64,16 +60,16 @@ def evaluate(net, x: torch.Tensor):
 ```
 
 ## Fix safety
+Dropping the argument removes only the warning. The fix does just that, and is safe, if the function trains (it calls
+`backward`, `step` or `zero_grad`), if grad mode is off anyway, and for `volatile=False`.
 
-To drop the argument changes nothing but the warning. That alone is the fix, and safe, where the function trains (it
-calls `backward`, `step` or `zero_grad`), where grad mode is off anyway, and for `volatile=False`. A function that
-calls `eval`, or hands the tensor right on to a call, and does not train, gets `@torch.no_grad()` too. That fix is
-unsafe, because what the function returns no longer has a graph. Elsewhere the forward pass is out of sight: the fix
-drops the argument, and is unsafe because with it goes the only sign that this code is for evaluation. No fix where the
-evaluation of the argument may do something: `volatile=flags.pop()`.
+If the function calls `eval`, or passes the tensor directly to a call, and does not train, the fix also adds
+`@torch.no_grad()`. That is unsafe, because the function's result no longer has a graph.
+
+Otherwise the forward pass is not in sight: the fix drops the argument, and is unsafe because the argument was the only
+sign that the code is for evaluation. No fix if evaluating the argument may have an effect: `volatile=flags.pop()`.
 
 ## References
-
 * [PyTorch 0.4.0 migration guide: volatile](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
 * [torch.no_grad](https://pytorch.org/docs/stable/generated/torch.no_grad.html)
 """

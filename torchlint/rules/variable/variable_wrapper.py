@@ -1,25 +1,22 @@
 """`Variable(x)` is a detached alias of `x` today, not a wrapper.
 
 ## What it does
-
-Reports calls of `torch.autograd.Variable`, under every import and alias, and writes what they mean on today's torch.
-`tf.Variable`, `sympy.Variable` and classes of your own are left alone. A call with `volatile` is
-[TNS402](variable-volatile.md)'s.
+Reports calls of `torch.autograd.Variable`, under every import and alias, and replaces them with their meaning in
+current torch. `tf.Variable`, `sympy.Variable` and your own classes are not reported. [TNS402](variable-volatile.md)
+covers calls with `volatile`.
 
 ## Why is this bad?
+Before torch 0.4, a tensor had to be wrapped for autograd. Tensors no longer need it, and `Variable(x)` is left with one
+effect that few expect: it returns a **new tensor that shares `x`'s memory and is detached from its graph**. If `x` is
+a network's output or a parameter, no gradient passes, without any error.
 
-Until torch 0.4 a tensor had to be wrapped before autograd saw it. Since then tensors do all that themselves, and
-`Variable(x)` has kept one effect that few expect: it returns a **new tensor that shares `x`'s memory and is cut off
-from its graph**. Where `x` is a network's output or a parameter, no gradient passes, and nothing says so.
-
-| written | what it does (measured on torch 2.13) |
+| code | what it does (measured on torch 2.13) |
 |---|---|
 | `Variable(x)`, `Variable(x, requires_grad=False)` | `x.detach()`, also for a parameter |
 | `Variable(x, requires_grad=True)` | `x.detach().requires_grad_(True)`: the gradient does not reach `x` |
 | `Variable([1.0])`, `Variable(array)` | `TypeError: Variable data has to be a tensor` |
 
 ## Example
-
 ```python
 import torch
 from torch.autograd import Variable
@@ -51,12 +48,11 @@ def score(features):
 score(noise).backward()
 ```
 
-Where the gradient was meant to pass through `features`, drop the `.detach()` as well: that changes what is learned,
-so no fix does it for you.
+If the gradient is meant to pass through `features`, remove the `.detach()` too. That changes what is learned, so no
+fix does it for you.
 
 ## Severity
-
-Legacy: it does nothing. An error where it is given what it refuses, such as a number.
+Legacy: the call only detaches. An error if the argument is something that `Variable` rejects, such as a number.
 
 ```python
 import torch
@@ -70,32 +66,30 @@ def scaled(y: torch.Tensor):
 ```
 
 ## Fix safety
-
-Safe. `.detach()` is what `Variable` does. The bare `x` is written only where `x` is proven not to require grad and
-nobody can tell the two objects apart: it was made on the spot, of sizes and data alone. What a name, a container or an
-attribute holds may have been written with a live value meanwhile: `Variable(torch.cat(ts))` becomes
+Safe: `.detach()` is what `Variable` does. The fix writes the bare `x` only if `x` is proven not to require grad and
+nobody can tell the two objects apart: it was created in the same expression, from sizes and data only. A tensor in a
+name, container or attribute may have been changed to require grad in the meantime: `Variable(torch.cat(ts))` becomes
 `torch.cat(ts).detach()`.
 
 Nothing is detached twice: `Variable(x).detach()` becomes `x.detach()`, and `Variable(x.data)` becomes `x.data`. The
-latter is unsafe where the code does not show that `x` is a tensor: the `.data` of a packed sequence has a graph.
+latter is unsafe if the code does not show that `x` is a tensor, because the `.data` of a packed sequence has a graph.
 
-A flag that may be no `bool` (`requires_grad=1` works, `requires_grad_(1)` is a `TypeError`) makes the fix unsafe, and
-so does an argument that may be `None`: `Variable(None)` is an empty tensor, and `None` has no `detach`. Of an argument
-of a function nothing is known but what all of its calls in sight hand over; an annotation alone shows nothing. A
-`try` around what may be no tensor makes the fix unsafe, too.
+Unsafe if the flag may not be a `bool`: `requires_grad=1` works, but `requires_grad_(1)` is a `TypeError`. Unsafe if
+the argument may be `None`: `Variable(None)` is an empty tensor, and `None` has no `detach`. A function's argument is
+known only from the calls in sight; an annotation alone is not enough. Unsafe inside `try`, if the value may not be a
+tensor.
 
-In a function of a project that records traces the fix is unsafe where it writes `.detach()`: a trace lets gradients
-pass `Variable(x)`.
+Unsafe in functions of a project that records traces, if the fix writes `.detach()`: a trace lets gradients pass
+`Variable(x)`.
 
-No fix where a comment stands between the parentheses of the call, and for `name=`.
+No fix if there is a comment inside the parentheses of the call, or for `name=`.
 
-`Variable` makes a plain tensor of an object of a subclass, and `.detach()` keeps the class. Where a file of the project
-has a class below `Tensor`, calls `as_subclass`, or imports a library that hands out such objects (MONAI, fastai 2,
-torchvision's `tv_tensors` and `transforms.v2`, geoopt and others), the fix is unsafe but for what torch makes right
-there.
+`Variable` makes a plain tensor from an object of a subclass; `.detach()` keeps the class. If a file in the project
+defines a subclass of `Tensor`, calls `as_subclass`, or imports a library that returns such objects (MONAI, fastai 2,
+torchvision's `tv_tensors` and `transforms.v2`, geoopt and others), the fix is safe only for tensors that torch creates
+in the same expression.
 
 ## References
-
 * [torch.autograd: Variable (deprecated)](https://pytorch.org/docs/stable/autograd.html#variable-deprecated)
 * [PyTorch 0.4.0 migration guide](https://pytorch.org/blog/pytorch-0_4_0-migration-guide/)
 """
