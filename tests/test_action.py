@@ -52,7 +52,7 @@ def test_findings_are_annotated_and_fail_the_job(runner: Runner) -> None:
     assert (done.status, done.outputs) == (1, {"exit-status": "1", "sarif-file": ""})
     assert [line for line in done.log.splitlines() if line.startswith("::")] == [
         "::error title=torchlint (TNS101),file=a.py,line=6,col=14,endLine=6,endColumn=19::a.py:6:14: TNS101 "
-        "`.numpy()` on a tensor that requires grad: `.detach()` is missing"
+        "`.numpy()` on a tensor that requires grad: add `.detach()`"
     ]
     assert done.uploaded is None
 

@@ -54,9 +54,9 @@ def test_a_conversion_has_one_finding_the_strongest(head: str, codes: list[str])
 @pytest.mark.parametrize(
     ("chain", "missing"),
     [
-        ("w", "`.detach()` and `.cpu()` are missing"),
-        ("w.detach()", "`.cpu()` is missing"),
-        ("w.cpu()", "`.detach()` is missing"),
+        ("w", "add `.detach().cpu()`"),
+        ("w.detach()", "add `.cpu()`"),
+        ("w.cpu()", "add `.detach()`"),
     ],
 )
 def test_the_message_names_what_is_missing(chain: str, missing: str) -> None:
@@ -66,7 +66,7 @@ def test_the_message_names_what_is_missing(chain: str, missing: str) -> None:
 
 def test_the_message_of_a_loss_warns_of_the_gradient() -> None:
     (finding,) = found(HEAD + "def loss():\n    w = torch.ones(2, requires_grad=True)\n    return w.numpy()\n")
-    assert "cuts its gradient" in finding.message
+    assert "cuts the gradient" in finding.message
 
 
 def test_the_reason_goes_back_to_the_first_cause() -> None:

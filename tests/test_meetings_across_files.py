@@ -238,7 +238,7 @@ def test_a_function_is_asked_whose_callers_speak_of_no_device(tmp_path: Path) ->
 def test_the_steps_name_the_other_file(tmp_path: Path) -> None:
     (found,) = steps(tmp_path, *FOUND["the result of a function"])
     assert found == (
-        "`x` is an argument of `Network.forward`, so it may be on an accelerator, user.py line 11",
+        "`x` is an argument of `Network.forward`, so it may be on a GPU, user.py line 11",
         "`self.fc(x)` returns it, user.py line 12",
         "`h + table(3)` is where they meet, user.py line 13",
     )

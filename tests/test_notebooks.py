@@ -13,7 +13,7 @@ from tests.notebooks import code, document, notebook, old_notebook, sources, tex
 
 SETUP = "import torch\n\nw = torch.ones(3, requires_grad=True)"
 HIT = "w.numpy()"
-MESSAGE = "TNS101 [*] `.numpy()` on a tensor that requires grad: `.detach()` is missing"
+MESSAGE = "TNS101 [*] `.numpy()` on a tensor that requires grad: add `.detach()`"
 
 
 RATING = re.compile(r" \[\w+, \w+\]$")

@@ -15,7 +15,7 @@ from tests.notebooks import PYTHON, code, document, notebook, sources, text
 
 SETUP = "import torch\n\nw = torch.ones(3, requires_grad=True)"
 HIT = "w.numpy()"
-MESSAGE = "`.numpy()` on a tensor that requires grad: `.detach()` is missing"
+MESSAGE = "`.numpy()` on a tensor that requires grad: add `.detach()`"
 TOLD = f"TNS101 [*] {MESSAGE} [error, certain]"
 FAULTY = notebook(text("# Title"), code(SETUP), code(f"%matplotlib inline\né = 1; {HIT}"))
 
@@ -167,7 +167,7 @@ def test_a_diff_is_one_that_git_applies(torchlint: Program, tmp_path: Path) -> N
 def test_full_shows_the_cell_and_its_line_as_it_is_written(torchlint: Program, tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(notebook(code(SETUP), code("\n%time y = w.numpy()\n!ls")))
     assert torchlint("a.ipynb").stdout == (
-        "TNS101 [*] `.numpy()` on a tensor that requires grad: `.detach()` is missing\n"
+        "TNS101 [*] `.numpy()` on a tensor that requires grad: add `.detach()`\n"
         " --> a.ipynb:cell 2:2:13 numpy-on-grad-tensor (error, certain)\n"
         "  |\n"
         "2 | %time y = w.numpy()\n"

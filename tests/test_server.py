@@ -91,7 +91,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
     assert editor.diagnostics(uri, 1) == [
         {
             "range": span(4, 6, 11),
-            "message": "`.numpy()` on a tensor that requires grad: `.detach()` is missing",
+            "message": "`.numpy()` on a tensor that requires grad: add `.detach()`",
             "severity": 1,
             "code": "TNS101",
             "codeDescription": {"href": f"{RULES}/TNS101/"},
@@ -105,7 +105,7 @@ def test_an_unsaved_text_gets_its_diagnostics_in_full(editor: Editor) -> None:
         },
         {
             "range": span(5, 10, 16),
-            "message": "`torch.Tensor` given a size leaves its memory uninitialised: use `torch.empty`",
+            "message": "`torch.Tensor` with a size is uninitialised memory: use `torch.empty`",
             "severity": 4,
             "code": "TNS302",
             "codeDescription": {"href": f"{RULES}/TNS302/"},
@@ -160,7 +160,7 @@ def test_an_editor_that_shows_no_related_places_reads_the_reasons_in_the_message
     editor.open(uri, TEXT)
     found = editor.diagnostics(uri)[0]
     assert found["message"].splitlines() == [
-        "`.numpy()` on a tensor that requires grad: `.detach()` is missing",
+        "`.numpy()` on a tensor that requires grad: add `.detach()`",
         "why: `net(torch.ones(2))` is the output of a module with parameters, line 4",
     ]
     assert "relatedInformation" not in found

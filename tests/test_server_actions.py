@@ -256,8 +256,8 @@ def test_hover_tells_what_is_known_and_what_the_rule_is_about_in_short(editor: E
     assert "`x.numpy()`: array" in facts
     title, message, does, fix, address = page.split("\n\n")
     assert title == "### TNS101 numpy-on-grad-tensor (error, certain)"
-    assert message == "`.numpy()` on a tensor that requires grad: `.detach()` is missing"
-    assert does.startswith("Finds `.numpy()` on a tensor that is a parameter, was made with `requires_grad=True`, ")
+    assert message == "`.numpy()` on a tensor that requires grad: add `.detach()`"
+    assert does.startswith("Finds `.numpy()` on a tensor that is a parameter, was created with `requires_grad=True`, ")
     assert "\n" not in does
     assert fix == "Fix (safe): Insert `.detach()` before `.numpy()`"
     assert address == "https://torchlint.readthedocs.io/rules/TNS101/"

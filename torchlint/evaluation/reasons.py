@@ -60,7 +60,7 @@ def steps(ev: Evaluator, node: Node, axis: str, path: Path = ()) -> list[ReasonS
         evidence = evidence or (last.grad if axis == GRAD else last.device)  # what it holds brings it
         if not found and axis == DEVICE and value.kind == a.DEVICE:
             verb = "may be" if evidence & (a.OPTION | a.OF_MODE) or value.device & a.SAFE else "is"
-            found.append(ReasonStep(f"`{code_of(each)}` {verb} an accelerator", each))
+            found.append(ReasonStep(f"`{code_of(each)}` {verb} a GPU", each))
         else:
             found.append(ReasonStep(told(each, axis, evidence, is_first=not found), each))
     return found if len(found) <= _MOST_STEPS else [*found[:2], *found[2 - _MOST_STEPS :]]
@@ -112,18 +112,18 @@ _FIRST: Final = {
     (GRAD, a.OF_MODE): "`{code}` is the output of a module, and callers decide on grad mode",
     (GRAD, a.OF_MODEL): "`{code}` is the output of a model that is an argument",
     (GRAD, a.OF_CALL): "`{code}` may give a tensor that requires grad",
-    (DEVICE, a.SURE): "`{code}` is on an accelerator",
+    (DEVICE, a.SURE): "`{code}` is on a GPU",
     (DEVICE, a.MODULE_OUT): "`{code}` is where its module is, which may have been moved",
     (DEVICE, a.OPTION): "`{code}` is on a device that is chosen at run time",
     (DEVICE, a.OF_MODE): "`{code}` is on a device that bears the host's name",
-    (DEVICE, a.OF_MODEL): "`{code}` is where its network is, which may be an accelerator",
+    (DEVICE, a.OF_MODEL): "`{code}` is where its network is, which may be a GPU",
     (DEVICE, a.OF_CLASS): "`{code}` may have been moved with its object",
-    (DEVICE, a.OF_CALL): "`{code}` may give a tensor on an accelerator",
+    (DEVICE, a.OF_CALL): "`{code}` may give a tensor on a GPU",
 }
 """What the node brings at which evidence of a kind begins."""
 _ARGUMENT: Final = {
     GRAD: "`{code}` is an argument of `{function}`, so it may require grad",
-    DEVICE: "`{code}` is an argument of `{function}`, so it may be on an accelerator",
+    DEVICE: "`{code}` is an argument of `{function}`, so it may be on a GPU",
 }
 
 

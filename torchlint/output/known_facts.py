@@ -148,14 +148,14 @@ def _grad(value: Value) -> str:
         return "detached"
     if value.grad & Grad.ATTACHED:
         return "requires grad" if value.grad == Grad.ATTACHED else "may require grad"
-    return "nothing excludes that it requires grad" if value.grad & Grad.UNKNOWN else "detached"
+    return "not proven detached" if value.grad & Grad.UNKNOWN else "detached"
 
 
 def _place(value: Value) -> str:
     if value.device & Device.ACCELERATOR:
-        return "on an accelerator" if value.device == Device.ACCELERATOR else "may be on an accelerator"
+        return "on a GPU" if value.device == Device.ACCELERATOR else "may be on a GPU"
     if value.device & Device.UNKNOWN:
-        return "nothing excludes an accelerator"
+        return "not proven on the host"
     return "on the host"
 
 

@@ -44,6 +44,11 @@ class Given:
     """Why it is not proven, as a clause, where there is more to say than that."""
 
     @property
+    def named(self) -> str:
+        """The argument without its kind, for a message that has to be short."""
+        return self.what.rpartition(", a")[0] if self.what.endswith(",") else self.what
+
+    @property
     def is_size(self) -> bool:
         """Whether it is taken for a size, so that the memory is left as it is."""
         return self.kind in (ArgumentKind.SIZE, ArgumentKind.EMPTY)

@@ -110,22 +110,22 @@ def _refused(kind: TensorType, device: cst.BaseExpression) -> bool:
 
 _SAID = {
     ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `torch.empty(0)`",
-    ArgumentKind.SIZE: "given a size leaves its memory uninitialised: use `torch.empty`",
-    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` for a shape, else `torch.tensor`",
-    ArgumentKind.DATA: "casts {what} to {dtype}: use `torch.tensor` and say the dtype",
-    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `torch.as_tensor` and say the dtype",
-    ArgumentKind.TENSOR: "makes an alias of {what} and converts nothing: use the tensor itself, or `.to(dtype)`",
+    ArgumentKind.SIZE: "with a size is uninitialised memory: use `torch.empty`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `torch.empty` or `torch.tensor`",
+    ArgumentKind.DATA: "casts {what} to {dtype}: use `torch.tensor` with a dtype",
+    ArgumentKind.ARRAY: "may share memory with {what}: use `torch.as_tensor` with a dtype",
+    ArgumentKind.TENSOR: "aliases {what} and converts nothing: use it directly, or `.to(dtype)`",
     ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `torch.tensor`",
-    ArgumentKind.UNKNOWN: "takes {what} for a size or for data: use `torch.empty` or `torch.as_tensor`",
+    ArgumentKind.UNKNOWN: "takes {what} as a size or as data: use `torch.empty` or `torch.as_tensor`",
 }
-_ZEROED = "given a size is filled right behind: use `torch.zeros`"
+_ZEROED = "is filled with zeros at once: use `torch.zeros`"
 _SEEMS_A_SIZE = "seems to take {what} as a size: use `torch.empty`"
-_A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or, for a size, `torch.empty`"
+_A_TUPLE = "takes a tuple as data, not as a size: use `torch.tensor` or `torch.empty`"
 
 
 def message(call: Construction) -> str:
     """Say in one line what a legacy constructor does with its arguments, and the remedy."""
-    what, said = call.given.what, _SAID[call.given.kind]
+    what, said = call.given.named, _SAID[call.given.kind]
     if call.zeroing is not None:
         said = _ZEROED
     elif what == "a tuple":

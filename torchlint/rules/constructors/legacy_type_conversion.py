@@ -101,8 +101,8 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 
 def _message(kind: TensorType) -> str:
     dtype = "the default dtype" if kind.plain else kind.dtype or "the dtype of its name"
-    where = {"cpu": "the CPU", "cuda": "the GPU"}.get(kind.device or "", "the device of its name")
-    return f"`.type({kind.names[0]})` converts to {dtype} and moves to {where}: use `.to(...)` and say both"
+    where = {"cpu": "the CPU", "cuda": "the GPU"}.get(kind.device or "", "the type's device")
+    return f"`.type({kind.names[0]})` converts to {dtype} and moves to {where}: use `.to(...)`"
 
 
 def _fix(node: cst.Call, func: cst.Attribute, wanted: cst.Arg, kind: TensorType, context: FileContext) -> Fix | None:

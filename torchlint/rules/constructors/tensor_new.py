@@ -82,11 +82,11 @@ from torchlint.rules.wording import brief, tensor_step
 
 _SAID = {
     ArgumentKind.EMPTY: "without arguments makes an empty tensor: use `new_empty(0)`",
-    ArgumentKind.SIZE: "given a size leaves its memory uninitialised: use `new_empty`",
-    ArgumentKind.DATA: "takes {what} as data, an integer as a size: use `new_tensor`",
-    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `new_empty` for a shape, else `new_tensor`",
-    ArgumentKind.ARRAY: "shares or copies {what} depending on its dtype: use `new_tensor`",
-    ArgumentKind.TENSOR: "makes an alias of {what} or refuses its dtype: use the tensor itself",
+    ArgumentKind.SIZE: "with a size is uninitialised memory: use `new_empty`",
+    ArgumentKind.DATA: "takes {what} as data: use `new_tensor`",
+    ArgumentKind.SHAPE: "takes {what} as data, not as a shape: use `new_empty` or `new_tensor`",
+    ArgumentKind.ARRAY: "may share memory with {what}: use `new_tensor`",
+    ArgumentKind.TENSOR: "aliases {what} or rejects its dtype: use the tensor itself",
     ArgumentKind.INVALID: "always raises `TypeError` for {what}: use `new_tensor`",
     ArgumentKind.UNKNOWN: "takes {what} as a size or as data: use `new_empty` or `new_tensor`",
 }
@@ -111,9 +111,9 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     zeroed = zeroing(node, context) if found.kind is ArgumentKind.SIZE else None
     severity = Severity.ERROR if found.kind is ArgumentKind.INVALID else Severity.LEGACY
     step = tensor_step(receiver, context) if proven else f"`{shown}` is asked for `new` as only a tensor is"
-    said = _SAID[found.kind] if zeroed is None else "given a size is filled right behind: use `new_zeros`"
+    said = _SAID[found.kind] if zeroed is None else "is filled with zeros at once: use `new_zeros`"
     fix = _fix(node, found, zeroed, context)
-    yield Draft(node.func.attr, f"`{shown}.new` {said.format(what=found.what)}", confidence, (step,), fix, severity)
+    yield Draft(node.func.attr, f"`{shown}.new` {said.format(what=found.named)}", confidence, (step,), fix, severity)
 
 
 def _reads_as_tensor(node: cst.Call, receiver: cst.BaseExpression, context: FileContext) -> bool:

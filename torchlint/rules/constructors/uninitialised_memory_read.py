@@ -118,7 +118,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         fix = Fix(f"Begin with `{begun}`", (context.replace(at, begun),), (decided,))
     yield Draft(
         at,
-        f"`{_name_of(made, context)}` is uninitialised memory when it is computed with: begin with `{begun}`",
+        f"`{_name_of(made, context)}` is uninitialised when it is used: start with `{begun}`",
         Confidence.LIKELY,
         (_read_at(used, context),),
         fix,

@@ -89,7 +89,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     edits, is_number = _item(node, use, context), context.value(node.value).rank == 0
     fix = Fix("Use `.item()`", edits, (assumed, *_assumed(node, context))) if edits else None
-    message = "`.data[0]` raises on a tensor without dimensions, such as a loss: use `.item()`"
+    message = "`.data[0]` raises on a 0-dim tensor: use `.item()`"
     confidence = evidence.confidence if is_number else min(evidence.confidence, Confidence.LIKELY)
     severity = Severity.ERROR if is_number else Severity.WARNING
     yield Draft(node.attr, message, confidence, (evidence.why,), fix, severity)

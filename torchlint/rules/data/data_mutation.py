@@ -158,5 +158,5 @@ def _message(use: DataUse, fix: Fix | None, severity: Severity) -> str:
     if use.way is Way.INIT:
         return f"`nn.init.{use.word}` turns grad mode off itself: {remedy}"
     if severity is Severity.WARNING:
-        return f"autograd does not see this write, the gradient may be wrong: {remedy}"
-    return f"autograd does not see writes through `.data`: {remedy}"
+        return f"autograd misses this write, so gradients may be wrong: {remedy}"
+    return f"autograd misses writes through `.data`: {remedy}"

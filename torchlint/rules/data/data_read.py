@@ -98,10 +98,10 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     is_detached = is_detached_behind(node, context) or is_detaching(node.value, context)
     if is_detached or _needs_no_detach(node, context):
         fix = Fix("Drop `.data`", (drop_edit(node, context),))
-        message = "`.data` is only read here: drop it"
+        message = "`.data` is not needed here: drop it"
     else:
         fix = Fix("Replace `.data` with `.detach()`", (context.replace(node.attr, "detach()"),))
-        message = "`.data` is only read here: `.detach()` gives the same value, and autograd notices later writes"
+        message = "`.data` is read as a detached value: use `.detach()`"
     fix = fix.assuming(*_assumed(node, evidence, context))
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), fix, repeats=_rebound(node, context))
 

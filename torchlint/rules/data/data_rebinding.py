@@ -85,8 +85,8 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
         return
     _, evidence = found
     message = (
-        f"`{brief(node, context)} = ...` gives the tensor other memory: "
-        "copy under `torch.no_grad()`, or make a new parameter"
+        f"`{brief(node, context)} = ...` swaps the tensor's memory: "
+        "copy under `torch.no_grad()` instead"
     )
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), _choice(node, context), severity)

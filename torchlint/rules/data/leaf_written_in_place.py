@@ -95,7 +95,7 @@ def check(node: cst.Call | cst.AugAssign | cst.AssignTarget, context: FileContex
     word, tensor = written
     fix = _repair(node, context)
     remedy = in_the_imperative(fix) or "write under `torch.no_grad()`"
-    message = f"torch refuses a write into a leaf that requires grad: {remedy}"
+    message = f"torch rejects a write into a leaf that requires grad: {remedy}"
     steps = (tensor_step(tensor, context), "Grad mode is on here.")
     fix = None if fix is None else fix.assuming(error_not_expected(node, context))
     yield Draft(word, message, Confidence.CERTAIN, steps, fix)

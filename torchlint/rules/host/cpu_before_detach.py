@@ -74,7 +74,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
     known = has_method_of_torch(copied.value, "detach", context, detached)
     yield Draft(
         copied.attr,
-        f"`{shown}` before `.detach()` records a copy that nobody follows: detach first",
+        f"`{shown}` before `.detach()` records a needless copy: detach first",
         Confidence.CERTAIN if value.is_tensor else Confidence.LIKELY,
         (tensor_step(copied.value, context),),
         None if is_commented else Fix(f"Swap them: `.detach(){shown}`", edits, (known,)),

@@ -46,19 +46,10 @@ class Conversion:
 def not_excluded(found: Conversion) -> str:
     """Name what a tensor may be that would not become an array: it may require grad or be on an accelerator."""
     return {
-        (True, True): "may require grad or be on an accelerator",
+        (True, True): "may require grad or be on a GPU",
         (True, False): "may require grad",
-        (False, True): "may be on an accelerator",
+        (False, True): "may be on a GPU",
     }[found.detach, found.cpu]
-
-
-def missing_calls(found: Conversion) -> str:
-    """Name what is missing, for the end of a message: ``.detach()`` and ``.cpu()`` are missing."""
-    return {
-        (True, True): "`.detach()` and `.cpu()` are",
-        (True, False): "`.detach()` is",
-        (False, True): "`.cpu()` is",
-    }[found.detach, found.cpu] + " missing"
 
 
 def computes_loss(node: cst.CSTNode, context: FileContext) -> bool:

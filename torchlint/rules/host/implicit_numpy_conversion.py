@@ -105,7 +105,7 @@ from torchlint.rules.host.array_sinks import (
     ArraySink,
     Reception,
 )
-from torchlint.rules.host.host_conversions import Conversion, missing_calls, not_excluded, repair
+from torchlint.rules.host.host_conversions import Conversion, not_excluded, repair
 from torchlint.rules.obligations import is_tensor
 from torchlint.rules.wording import brief, tensor_step
 
@@ -217,8 +217,8 @@ def _message(
     is_live = found.judged.has_source_of_grad and not found.cpu
     because = "requires grad" if is_live else not_excluded(found)
     if depth:
-        return f"{word} makes an array of each tensor in {name}, which {because}: keep numbers"
-    return f"{word} makes an array of {name}, which {because}: {missing_calls(found)}"
+        return f"{word} needs arrays, and a tensor in {name} {because}: keep numbers"
+    return f"{word} needs an array, and {name} {because}: add `{found.missing}`"
 
 
 def _fix(found: Conversion, sink: ArraySink, context: FileContext) -> Fix:

@@ -64,13 +64,13 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import Device, FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, missing_calls
+from torchlint.rules.host.host_conversions import Conversion
 from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
     verb = "is" if context.value(found.converted).device == Device.ACCELERATOR else "may be"
-    return f"`.numpy()` on a tensor that {verb} on an accelerator: {missing_calls(found)}"
+    return f"`.numpy()` on a tensor that {verb} on a GPU: add `{found.missing}`"
 
 
 RULE = Rule(

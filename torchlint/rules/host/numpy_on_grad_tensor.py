@@ -66,15 +66,14 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, computes_loss, missing_calls
+from torchlint.rules.host.host_conversions import Conversion, computes_loss
 from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    of = "`.numpy()` on a tensor that requires grad"
     if computes_loss(found.at, context):
-        return f"{of} cuts its gradient: stay in torch, or insert `{found.missing}`"
-    return f"{of}: {missing_calls(found)}"
+        return f"`.numpy()` cuts the gradient here: stay in torch, or add `{found.missing}`"
+    return f"`.numpy()` on a tensor that requires grad: add `{found.missing}`"
 
 
 RULE = Rule(

@@ -78,12 +78,12 @@ import libcst as cst
 
 from torchlint.diagnostics.model import Severity
 from torchlint.rules.api import FileContext, Rule, Triggers
-from torchlint.rules.host.host_conversions import Conversion, missing_calls, not_excluded
+from torchlint.rules.host.host_conversions import Conversion, not_excluded
 from torchlint.rules.host.numpy_calls import drafts
 
 
 def _message(found: Conversion, context: FileContext) -> str:
-    return f"`.numpy()` on a tensor that {not_excluded(found)}: {missing_calls(found)}"
+    return f"`.numpy()` on a tensor that {not_excluded(found)}: add `{found.missing}`"
 
 
 RULE = Rule(

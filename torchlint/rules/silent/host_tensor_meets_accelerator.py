@@ -174,7 +174,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         remedy = f"register `{kept}` as a buffer"
     yield Draft(
         node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-        f"`{word}` makes a tensor on the host and `{in_a_line(other.node)}` may be on an accelerator: {remedy}",
+        f"`{word}` is on the CPU, and `{in_a_line(other.node)}` may be on a GPU: {remedy}",
         judged.confidence,
         (*(judged.why or BY_MODULE), flow_step(path.sink, "is where they meet")),
         _fix(node, path, other, context) if word not in WITHOUT_DEVICE else None,

@@ -185,7 +185,7 @@ def _revived(
         return
     yield Draft(
         node.func if isinstance(node, cst.Call) else node.attr,
-        f"`{first_line(given, context)}` is made a new leaf, and no gradient gets past it: "
+        f"`{first_line(given, context)}` becomes a new leaf, which stops gradients: "
         f"{'drop this' if lost is None else f'the graph was lost on line {lost.row}'}",
         Confidence.POSSIBLE if is_open else Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         (*([flow_step(lost, "cuts the graph")] if lost else []), flow_step(used.sink, "differentiates it")),

@@ -154,7 +154,7 @@ def _told(node: cst.Call, path: KnownPath, context: FileContext) -> Draft:
     advice = "wrap it last" if at is node else f"{'move' if method in _MOVES else 'cast'} before wrapping"
     return Draft(
         at.func.attr if isinstance(at.func, cst.Attribute) else at.func,
-        f"{what} {'gives' if is_sure else 'may give'} a plain tensor, which the module does not register: {advice}",
+        f"{what} {'gives' if is_sure else 'may give'} a plain tensor, not a parameter: {advice}",
         Confidence.CERTAIN if is_sure else Confidence.LIKELY,
         (flow_step(path.change, "is no leaf"), flow_step(path.sink, "keeps it")),
         _fix(node, at, context) if at is not node else None,

@@ -138,7 +138,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
             continue
         yield Draft(
             node.func.attr if isinstance(node.func, cst.Attribute) else node.func,
-            f"the loop waits for the accelerator at each element of `{in_a_line(tensor)}`: call `.tolist()` once",
+            f"one GPU sync for each element of `{in_a_line(tensor)}`: call `.tolist()` once",
             judged.confidence if judged.is_tensor else min(judged.confidence, Confidence.POSSIBLE),
             judged.why or BY_MODULE,
             _fix(node, tensor, context),

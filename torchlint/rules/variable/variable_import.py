@@ -114,7 +114,7 @@ def check(node: cst.ImportFrom, context: FileContext) -> Iterator[Draft]:
         edit = without_statement(node, context) if is_only else without_member(alias, node.names, context)
         doubt = "`__all__` may name it" if "__all__" in context.names_by_word() else context.other_texts.takes(bound)
         fix = Fix("Remove the import of `Variable`", (edit,), (NAME_NOT_TAKEN.decided(doubt, bound),)) if edit else None
-        message = f"`{bound}` is imported and not used: remove it, tensors need no wrapper since torch 0.4"
+        message = f"`{bound}` is imported but unused: remove it"
         yield Draft(alias.name, message, Confidence.CERTAIN, (f"no line of this file uses `{bound}`",), fix)
 
 

@@ -126,7 +126,7 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
         return
     code, severity, fix = brief_or("Variable(...)", node, context), Severity.LEGACY, None
     if wrapper.data is None or not wrapper.plain:
-        message = f"`{code}` is a detached alias of its tensor since torch 0.4: use tensors directly"
+        message = f"`{code}` is a detached alias since torch 0.4: use tensors directly"
     elif (value := context.value(wrapper.data.value)).must(_REFUSED):
         what = next((word for kind, word in _NEVER.items() if value.may(kind)), "something else")
         message = f"`{code}` raises `TypeError`: `Variable` takes a tensor, and this is {what}"
@@ -139,28 +139,26 @@ def check(node: cst.Call, context: FileContext) -> Iterator[Draft]:
 def _unwrapped(wrapper: VariableCall, data: cst.Arg, code: str, context: FileContext) -> tuple[str, Fix | None]:
     """Say what a call means today, and write that; nothing is detached twice."""
     flag = None if is_literal(wrapper.requires_grad, "False") else wrapper.requires_grad
-    short = brief_or("", data.value, context)
-    tensor = f"`{short}`" if short else "the tensor"
     title, behind = "Use the tensor without `Variable`", ""
     if is_detached_behind(wrapper.call, context, with_data=True):
-        message = f"`{code}` is detached right behind: use {tensor} as it is"
+        message = f"`{code}` is detached right after: use the tensor itself"
         if flag is not None and not is_literal(flag, "True"):
             return message, None
         flag, assumed = None, []
     elif is_detaching(data.value, context) or is_new(data.value, context) or _is_wrapped(data.value, context):
-        message = f"`{code}` adds nothing to a tensor since torch 0.4: use {tensor} as it is"
+        message = f"`{code}` does nothing since torch 0.4: use the tensor itself"
         assumed = [
             NO_GRADIENT_CARRIED.decided(None if is_detached(data.value, context) else "", brief(data.value, context))
         ]
     else:
-        message = f"`{code}` means `.detach()` since torch 0.4: write that, or {tensor} to keep its graph"
+        message = f"`{code}` is just `.detach()` since torch 0.4: write that, or keep the graph"
         title, behind = "Replace `Variable(x)` by `x.detach()`", ".detach()"
         assumed = [detach_not_traced(wrapper.call, context)]
     if flag is not None:
         written = context.code_with_parentheses(flag.value)
         behind += f".requires_grad_({written})"
         shown = behind if len(behind) < 50 and "\n" not in behind else ".requires_grad_(...)"
-        message = f"`{code}` makes a leaf apart from the tensor it is given: write `{shown}`"
+        message = f"`{code}` makes a new leaf, cut off from its tensor: write `{shown}`"
         title = f"Replace `Variable` by `{shown}`"
         assumed.append(FLAG_IS_BOOL.decided(None if _is_bool(flag, context) else "", written))
     edits = unwrap(wrapper.call, data, behind, context)
