@@ -407,7 +407,7 @@ class Options:
     verbose: bool = flag(
         values.SWITCH,
         {
-            "check": "print details of the run",
+            "check": "show legacy findings in full, and details of the run",
             "verify": "print why worlds do not apply",
             "server": "write each check to the editor's log",
         },
