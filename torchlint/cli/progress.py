@@ -18,9 +18,12 @@ _EVERY = 0.1
 
 @contextmanager
 def progress(
-    total: int, stream: TextIO, wanted: bool, title: str = "Checking", least: int = FILES
+    total: int, stream: TextIO, wanted: bool, title: str = "Checking", least: int = FILES, wait: float = 0.0
 ) -> Iterator[Callable[[int], None]]:
-    """Yield the function to tell of what is done; it shows nothing without a terminal or for fewer than ``least``."""
+    """Yield the function to tell of what is done; it shows nothing without a terminal or for fewer than ``least``.
+
+    Nor in the first ``wait`` seconds.
+    """
     if not wanted or total < least or not stream.isatty():
         yield lambda _: None
         return
@@ -31,14 +34,19 @@ def progress(
     columns = (title, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(file=stream), auto_refresh=False, transient=True)
     task = bar.add_task("check", total=total)
-    last = 0.0
+    due = time.monotonic() + wait
 
     def advance(count: int) -> None:
-        nonlocal last
+        nonlocal due
         bar.advance(task, count)
-        if time.monotonic() - last > _EVERY:
-            last = time.monotonic()
+        if time.monotonic() >= due:
+            due = time.monotonic() + _EVERY
+            bar.start()
             bar.refresh()
 
-    with bar:
+    try:
+        if not wait:
+            bar.start()
         yield advance
+    finally:
+        bar.stop()
