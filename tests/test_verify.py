@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -172,7 +173,7 @@ def test_a_difference_that_the_fix_announced_is_told_as_such_and_exits_with_0(fo
     first, closing = ran.stdout.splitlines()
     assert re.fullmatch(
         r"write.py:5:7: TNS202 \(unsafe fix\) differs as announced: the write becomes visible to autograd; "
-        r"\d+ worlds differ(, \d+ do not apply)?",
+        r"\d+ worlds differ(, \d+ do not apply)?; pairwise, \d+ of \d+ worlds",
         first,
     )
     assert closing == "1 fix: 0 proven, 1 differs as announced, 0 refuted, 0 not testable."
@@ -227,7 +228,7 @@ def test_what_cannot_be_tested_says_why_and_exits_with_0(forked: Program, tmp_pa
         "foreign.py:6:12: TNS201 (unsafe fix) differs as announced: a write through the value becomes visible to "
         "autograd; "
     )
-    assert told.endswith(" worlds agree (code that is not run may write it, row 6)")
+    assert re.search(r" worlds agree; pairwise, .* worlds \(code that is not run may write it, row 6\)$", told)
     assert others == [
         "unlisted.py:5:7: TNS202 (unsafe fix) not testable: `.set_()` is not on the list",
         "2 fixes: 0 proven, 1 differs as announced, 0 refuted, 1 not testable.",
@@ -255,7 +256,7 @@ def test_code_that_always_raises_is_repaired_and_that_is_no_proof(forked: Progra
 
 def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRITE)
-    (found,) = fixes(forked, "wrong.py")
+    (found,) = fixes(forked, "wrong.py", "--exhaustive")
     assert {
         key: found[key] for key in ("filename", "location", "code", "name", "applicability", "verdict", "reason")
     } == {
@@ -285,6 +286,47 @@ def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     assert found["announced"] == [{"assumption": "no-live-graph", "effect": "the write becomes visible to autograd"}]
 
 
+def test_a_fix_is_judged_in_a_pairwise_choice_of_worlds_unless_all_are_asked_for(
+    forked: Program, tmp_path: Path
+) -> None:
+    write(tmp_path, copied="import torch\n\n\ndef f(x: torch.Tensor):\n    y = x * 2\n    return torch.tensor(y)\n")
+    (chosen,), (all_of_them,) = (fixes(forked, "copied.py", *more) for more in ([], ["--exhaustive"]))
+    assert chosen["available"] == all_of_them["available"] == all_of_them["worlds"]
+    assert 0 < chosen["worlds"] < all_of_them["worlds"] / 3  # type: ignore[operator]
+    assert chosen["verdict"] == all_of_them["verdict"] == "proven"
+    told = forked("verify", "copied.py", "--isolated", "--device", "cpu").stdout.splitlines()[0]
+    assert told.endswith(f" worlds agree; pairwise, {chosen['worlds']} of {chosen['available']} worlds")
+    assert "pairwise" not in forked("verify", "copied.py", "--isolated", "--device", "cpu", "--exhaustive").stdout
+
+
+ON_THE_HOST = pytest.mark.skipif(
+    sys.platform == "darwin" or bool(torch.version.cuda or torch.version.hip or getattr(torch.version, "xpu", None)),
+    reason="only torch itself can tell which devices are here",
+)
+
+
+@ON_THE_HOST
+def test_verdicts_on_an_unchanged_file_are_kept_and_need_no_torch(program: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    arguments = "verify", "good.py", "--isolated", "--output-format", "json"
+    first = program(*arguments)
+    assert json.loads(first.stdout)["counts"]["proven"] == 2
+    write(tmp_path, sitecustomize="import sys\n\nsys.modules['torch'] = None\n")
+    without = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[1]}"}
+    assert program(*arguments, **without) == first
+    assert program(*arguments, "--no-cache", **without).status == 2
+    write(tmp_path, good=GOOD.replace("[1, 2, 3]", "[1, 2]"))
+    assert "torch" in program(*arguments, **without).stderr, "what is run is another code"
+
+
+def test_nothing_is_kept_where_nobody_wants_it(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    fixes(forked, "good.py", "--cache-dir", "kept", "--no-cache")
+    assert [each.name for each in tmp_path.iterdir()] == ["good.py"]
+    fixes(forked, "good.py", "--cache-dir", "kept")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["good.py", "kept"]
+
+
 def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, number="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data[0].tolist()\n")
     short, long = (
@@ -292,7 +334,8 @@ def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(fo
         for more in ([], ["-v"])
     )
     told = re.fullmatch(
-        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply", short[0]
+        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply; pairwise, .*",
+        short[0],
     )
     assert told is not None
     assert long[0] == short[0]
@@ -314,7 +357,7 @@ def test_codes_are_chosen(forked: Program, tmp_path: Path) -> None:
 def test_a_fragment_that_takes_too_long_is_stopped(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, slow="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data + sum(range(10**11))\n")
     (found,) = fixes(forked, "slow.py", "--time-limit", "2")
-    assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s")
+    assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s of processor time")
 
 
 # ---------------------------------------------------------------------- the rules' own examples

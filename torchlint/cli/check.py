@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from torchlint.cli.arguments import COMMANDS, UsageError
-from torchlint.cli.cache_folder import result_cache_for
+from torchlint.cli.cache_folder import kept_verdicts_for, result_cache_for
 from torchlint.cli.filters import Filters, filters_for
 from torchlint.cli.progress import FILES, progress
 from torchlint.cli.session import Session
@@ -131,7 +131,9 @@ def _plan(flags: Options, config: Config, filters: Filters, session: Session) ->
         )
     from torchlint.cli.approval import Approval
 
-    return _Plan(flags, config, mode, filters, Approval(session))
+    return _Plan(
+        flags, config, mode, filters, Approval(session, kept_verdicts_for(flags, config, session.cwd, session.clock))
+    )
 
 
 def _output(flags: Options, session: Session) -> AbstractContextManager[TextIO]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torchlint.cli.approval import find_bench
 from torchlint.cli.arguments import UsageError
+from torchlint.cli.cache_folder import kept_verdicts_for
 from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
 from torchlint.config import Finder
@@ -19,13 +20,13 @@ from torchlint.linter.runner import RunMode
 from torchlint.linter.runner import run as run_files
 from torchlint.output import verification as output
 from torchlint.output.report import LocatedFinding
-from torchlint.output.verification import Bench, Ruled, Tried
+from torchlint.output.verification import Ruled, Tried
 from torchlint.source.text import Source
 from torchlint.verify.verdicts import REFUTED, Verdict
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
-_A_BAR_FROM = 3
-"""Fixes, or examples of rules, from which on a progress bar is worth its line: each takes about a second."""
+_SHOWN_AFTER = 1.0
+"""Seconds after which a bar tells how many fixes, or examples of rules, are done."""
 
 
 def run(flags: Options, session: Session) -> int:
@@ -36,16 +37,19 @@ def run(flags: Options, session: Session) -> int:
     """
     codes = frozenset[str]().union(*(codes_meant(each) for each in flags.codes)) if flags.codes else None
     judge = _fixes if flags.paths else _rules
-    return judge(flags, codes, find_bench(flags.device), session)
+    return judge(flags, codes, session)
 
 
 # ---------------------------------------------------------------------- the rules' own examples
-def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
+def _rules(flags: Options, codes: frozenset[str] | None, session: Session) -> int:
+    bench = find_bench(flags.device)
     from torchlint.verify import examples
 
     entries = [each for each in RULES if each.words and (codes is None or each.code in codes)]
     wanted = [each.code for each in entries]
-    with progress(sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
+    with progress(
+        sum(map(examples.count, wanted)), session.stderr, not flags.quiet, "Verifying", 1, _SHOWN_AFTER
+    ) as done:
         found = dict(examples.verdicts(wanted, bench.devices, flags.time_limit, session.jobs, done))
     ruled = [Ruled(each.code, each.name, examples.count(each.code), found[at]) for at, each in enumerate(entries)]
     if flags.verdict_format == "json":
@@ -57,22 +61,26 @@ def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
 
 
 # ---------------------------------------------------------------------- the fixes in a user's code
-def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
+def _fixes(flags: Options, codes: frozenset[str] | None, session: Session) -> int:
     select = None if codes is None else tuple(sorted(codes))
     finder = Finder(replace(flags, select=select, unsafe_fixes=True), session.cwd)
     config = finder.of_folder(session.cwd)
+    kept = kept_verdicts_for(flags, config, session.cwd, session.clock)
+    bench = find_bench(flags.device, kept)
     discovery = Discovery.of_run(finder, config, session.cwd)
     troubles: list[Trouble] = []
     proposed = list(_proposed(flags.paths, discovery, session, troubles))
     from torchlint.verify.run import Court
 
-    court = Court(bench.devices, flags.time_limit, session.jobs)
+    court = Court(bench.devices, flags.time_limit, session.jobs, flags.exhaustive, kept)
     found: dict[int, Verdict] = {}
     asked = ((source, place.finding, settings) for place, source, settings in proposed)
-    with progress(len(proposed), session.stderr, not flags.quiet, "Verifying", _A_BAR_FROM) as done:
+    with progress(len(proposed), session.stderr, not flags.quiet, "Verifying", 1, _SHOWN_AFTER) as done:
         for number, verdict in court.verdicts(asked):
             found[number] = verdict
             done(1)
+    if kept:
+        kept.trim()
     tried = [Tried(place, found[at]) for at, (place, _, _) in enumerate(proposed)]
     if flags.verdict_format == "json":
         print(output.json_of_fixes(tried, bench), file=session.stdout)

@@ -253,7 +253,10 @@ class Options:
     verdict_format: str = flag(
         values.choice("text", "json"), "text (default) or json", ("verify",), flags=("--output-format",), default="text"
     )
-    time_limit: float = flag(values.SECONDS, "for each fix (default: 30)", ("verify",), metavar="SECONDS", default=30.0)
+    exhaustive: bool = flag(values.SWITCH, "run each fix in every world, not in a pairwise choice of them", ("verify",))
+    time_limit: float = flag(
+        values.SECONDS, "of processor time for each fix (default: 30)", ("verify",), metavar="SECONDS", default=30.0
+    )
 
     # ------------------------------------------------------------------ files
     config: str | None = flag(
@@ -307,6 +310,7 @@ class Options:
         values.FOLDER,
         {
             "check": "where results are kept (default: .torchlint_cache)",
+            "verify": "where verdicts are kept (default: .torchlint_cache)",
             "clean": "remove this one (default: that of the configuration)",
         },
         group=FILES,
@@ -314,7 +318,11 @@ class Options:
         default=CACHE,
         doc="where results are kept between runs; see [Cost](cost.md)",
     )
-    no_cache: bool = flag(values.SWITCH, "look at every file, and keep nothing", group=FILES)
+    no_cache: bool = flag(
+        values.SWITCH,
+        {"check": "look at every file, and keep nothing", "verify": "run every fix, and keep nothing"},
+        group=FILES,
+    )
 
     shard: tuple[int, int] | None = flag(
         values.SHARD,
