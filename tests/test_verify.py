@@ -39,8 +39,9 @@ WRONG = """
 import torch
 
 
-def copied(x: torch.Tensor, rows):
-    return x.new(rows).sum(), len(rows)
+def copied(x: torch.Tensor):
+    made = torch.empty_like(x)
+    return made + x
 """
 PLACED = """
 import torch
@@ -49,7 +50,7 @@ from torch import nn
 
 def place(model: nn.Module, x: torch.Tensor, device: torch.device):
     y = x.to(device)
-    return torch.tensor(y), model[0].weight.data.sum()
+    return torch.tensor(y), model[0].weight.sum(), nn.Linear(3, 2).to(device).weight.data.sum()
 """
 ROWS = """
 import torch
@@ -155,14 +156,15 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: 
     ran = forked("verify", "wrong.py", "--isolated")
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith("wrong.py:5:14: TNS306 (unsafe fix) refuted: ")
-    assert "    - return (x.new(rows).sum(), len(rows))" in lines
-    assert "    + return (x.new_tensor(rows).sum(), len(rows))" in lines
+    told = re.fullmatch(
+        r"wrong.py:5:18: TNS309 \(unsafe fix\) refuted: 1 world differs; pairwise, 1 of (\d+) worlds", lines[0]
+    )
+    assert told is not None, "the first world that refutes is enough"
+    assert int(told[1]) > 300
+    assert "    - made = torch.empty_like(x)" in lines
+    assert "    + made = torch.zeros_like(x)" in lines
     assert "    = given: x: tensor" in lines
-    assert (
-        "    = [cpu, leaf, grad, float32, one element; x = tensor, rows = tensor] the result[0]: requires_grad: "
-        "True -> False"
-    ) in lines
+    assert "    = [cpu, leaf, grad, float32, scalar] made: elements: nan -> 0.0" in lines
     assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
 
 
@@ -447,12 +449,12 @@ def test_what_is_refuted_or_cannot_be_tested_is_not_applied(forked: Program, tmp
     assert (tmp_path / "unlisted.py").read_text() == UNLISTED.lstrip()
     assert (tmp_path / "foreign.py").read_text() == FOREIGN.lstrip().replace(".data", ".detach()")
     assert ran.stderr.splitlines() == [
-        "torchlint: warning: wrong.py:5:14: fix of TNS306 not applied, refuted in [cpu, leaf, grad, float32, one "
-        "element; x = tensor, rows = tensor] the result[0]: requires_grad: True -> False",
+        "torchlint: warning: wrong.py:5:18: fix of TNS309 not applied, refuted in [cpu, leaf, grad, float32, scalar] "
+        "made: elements: nan -> 0.0",
         "torchlint: warning: 1 fix not applied, not testable (--verbose names the places): `.set_()` is not on the "
         "list",
     ]
-    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["unlisted.py:5:7:", "wrong.py:5:14:"]
+    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["unlisted.py:5:7:", "wrong.py:5:18:"]
 
 
 def test_what_differs_as_announced_is_applied_and_told_of_on_request(forked: Program, tmp_path: Path) -> None:
@@ -492,13 +494,13 @@ def test_a_diff_shows_proven_fixes_only(forked: Program, tmp_path: Path) -> None
     assert (ran.status, ran.stderr) == (1, "")
     changed = [line for line in ran.stdout.splitlines() if line[:1] in "+-"]
     assert len(changed) == 4
-    assert not any("new" in line for line in changed)
+    assert not any("made" in line for line in changed)
 
 
 def test_standard_input_is_screened_too(forked: Program) -> None:
     ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
     assert ran.raw == WRONG.lstrip().encode()
-    assert "-:5:14: fix of TNS306 not applied, refuted in" in ran.stderr
+    assert "-:5:18: fix of TNS309 not applied, refuted in" in ran.stderr
 
 
 def test_verifying_without_fixing_is_another_command(forked: Program, tmp_path: Path) -> None:
