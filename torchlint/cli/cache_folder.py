@@ -11,7 +11,6 @@ from torchlint.config.options import Options
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.cache.results import ResultCache
-    from torchlint.verify.kept import KeptVerdicts
 
 
 def cache_folder(flags: Options, config: Config, cwd: str) -> str | None:
@@ -35,14 +34,3 @@ def result_cache_for(flags: Options, config: Config, cwd: str, clock: Callable[[
     from torchlint.cache.store import Store
 
     return ResultCache(Store(folder, clock), clock)
-
-
-def kept_verdicts_for(flags: Options, config: Config, cwd: str, clock: Callable[[], int]) -> KeptVerdicts | None:
-    """Return what keeps verdicts on fixes between runs; None where nothing is to be kept."""
-    folder = cache_folder(flags, config, cwd)
-    if folder is None:
-        return None
-    from torchlint.cache.store import Store
-    from torchlint.verify.kept import KeptVerdicts
-
-    return KeptVerdicts(Store(folder, clock))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torchlint.cli.approval import find_bench
 from torchlint.cli.arguments import UsageError
-from torchlint.cli.cache_folder import kept_verdicts_for
+from torchlint.cli.cache_folder import cache_folder
 from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
 from torchlint.config import Finder
@@ -22,6 +22,8 @@ from torchlint.output import verification as output
 from torchlint.output.report import LocatedFinding
 from torchlint.output.verification import Ruled, Tried
 from torchlint.source.text import Source
+from torchlint.verify.kept import kept_in
+from torchlint.verify.run import Court
 from torchlint.verify.verdicts import REFUTED, Verdict
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
@@ -65,13 +67,11 @@ def _fixes(flags: Options, codes: frozenset[str] | None, session: Session) -> in
     select = None if codes is None else tuple(sorted(codes))
     finder = Finder(replace(flags, select=select, unsafe_fixes=True), session.cwd)
     config = finder.of_folder(session.cwd)
-    kept = kept_verdicts_for(flags, config, session.cwd, session.clock)
+    kept = kept_in(cache_folder(flags, config, session.cwd), session.clock)
     bench = find_bench(flags.device, kept)
     discovery = Discovery.of_run(finder, config, session.cwd)
     troubles: list[Trouble] = []
     proposed = list(_proposed(flags.paths, discovery, session, troubles))
-    from torchlint.verify.run import Court
-
     court = Court(bench.devices, flags.time_limit, session.jobs, flags.exhaustive, kept)
     found: dict[int, Verdict] = {}
     asked = ((source, place.finding, settings) for place, source, settings in proposed)

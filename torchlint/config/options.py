@@ -253,10 +253,8 @@ class Options:
     verdict_format: str = flag(
         values.choice("text", "json"), "text (default) or json", ("verify",), flags=("--output-format",), default="text"
     )
-    exhaustive: bool = flag(values.SWITCH, "run each fix in every world, not in a pairwise choice of them", ("verify",))
-    time_limit: float = flag(
-        values.SECONDS, "of processor time for each fix (default: 30)", ("verify",), metavar="SECONDS", default=30.0
-    )
+    exhaustive: bool = flag(values.SWITCH, "run fixes in all worlds, not in a pairwise choice", ("verify",))
+    time_limit: float = flag(values.SECONDS, "for each fix (default: 30)", ("verify",), metavar="SECONDS", default=30.0)
 
     # ------------------------------------------------------------------ files
     config: str | None = flag(
@@ -318,11 +316,7 @@ class Options:
         default=CACHE,
         doc="where results are kept between runs; see [Cost](cost.md)",
     )
-    no_cache: bool = flag(
-        values.SWITCH,
-        {"check": "look at every file, and keep nothing", "verify": "run every fix, and keep nothing"},
-        group=FILES,
-    )
+    no_cache: bool = flag(values.SWITCH, "look at all anew, and keep nothing", ("check", "verify"), group=FILES)
 
     shard: tuple[int, int] | None = flag(
         values.SHARD,

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.machinery import PathFinder
 
@@ -59,6 +60,11 @@ class KeptVerdicts:
 
     def _key(self, run: str) -> str:
         return "verify " + hashlib.sha256(repr((self._head, run)).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def kept_in(folder: str | None, clock: Callable[[], int]) -> KeptVerdicts | None:
+    """Return what is kept in the folder of the cache; None where there is to be none."""
+    return KeptVerdicts(Store(folder, clock)) if folder else None
 
 
 def _version_of(package: str) -> bytes:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -17,7 +20,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.verify.trial import Trial
 
+_REMEDY = "pip install torchlint[verify]"
 Fix = tuple[Source, Finding, Settings]
+
+
+class NoBenchError(Exception):
+    """Fixes cannot be run here; the text says why."""
+
+
+def find_bench(kept: KeptVerdicts | None) -> tuple[str, tuple[str, ...]]:
+    """Return the version of torch and the devices that are here; torch is not imported where an earlier run knows both.
+
+    :raises NoBenchError: where torch is not there, or what it takes to run fragments.
+    """
+    # `python -m torchlint` looks in the current folder first: torch would run a `queue.py` there in place of its own.
+    sys.path[:] = [each for each in sys.path if each not in ("", os.getcwd())]
+    if not sandbox.possible():
+        raise NoBenchError("running fixes needs a system on which processes fork: Linux, macOS or WSL")
+    if kept and (known := kept.bench()):
+        return known
+    for package in ("numpy", "torch"):
+        try:
+            imported = importlib.import_module(package)
+        except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
+            cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
+            raise NoBenchError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
+    from torchlint.verify.worlds import devices
+
+    found = str(imported.__version__), devices()
+    if kept:
+        kept.put_bench(*found)
+    return found
 
 
 class Court:
