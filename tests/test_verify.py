@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from tests.known_values import tensor  # noqa: E402
+from torchlint.cli import progress  # noqa: E402
 from torchlint.cli.arguments import parser_of  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
 from torchlint.verify.binding import Choice, worlds  # noqa: E402
@@ -319,6 +322,25 @@ def test_verdicts_on_an_unchanged_file_are_kept_and_need_no_torch(program: Progr
     assert program(*arguments, "--no-cache", **without).status == 2
     write(tmp_path, good=GOOD.replace("[1, 2, 3]", "[1, 2]"))
     assert "torch" in program(*arguments, **without).stderr, "what is run is another code"
+
+
+class Terminal(io.StringIO):
+    """A stream at which a person looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_done_is_shown_on_a_terminal_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, terminal = [0.0], Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with progress.progress(9, terminal, True, "Verifying", 1, 1.0) as done:
+        done(1)
+        assert terminal.getvalue() == ""
+        now[0] = 1.5
+        done(2)
+        assert "3/9" in terminal.getvalue()
 
 
 def test_nothing_is_kept_where_nobody_wants_it(forked: Program, tmp_path: Path) -> None:
