@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
+from tools.ledger.rows import Rare, Row, read, series  # noqa: E402
 from torchlint import rules as package  # noqa: E402
 from torchlint.cli.arguments import COMMANDS  # noqa: E402
 from torchlint.config.option import Option  # noqa: E402
@@ -38,7 +39,6 @@ from torchlint.linter.engine import SYNTAX_ERROR, TOO_LARGE  # noqa: E402
 from torchlint.output.report import PROJECT  # noqa: E402
 from torchlint.suppression.unused import MISSPELT, UNKNOWN, UNUSED  # noqa: E402
 from torchlint.verify import allowed  # noqa: E402
-from torchlint.verify.ledger import Rare, Row, read, series  # noqa: E402
 
 Found = TypeVar("Found", Row, Rare)
 

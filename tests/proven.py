@@ -55,7 +55,7 @@ def _releases() -> tuple[str, ...]:
 @cache
 def _prover() -> str:
     """Return a digest of the code that proves."""
-    names = ["tests/fixture_runs.py", *PROVING]
+    names = ["tests/fixture_runs.py", "tools/ledger/proving.py", *PROVING]
     files = [*sorted((ROOT / "torchlint" / "verify").rglob("*.py")), *(ROOT / name for name in names)]
     return nightly.of_files(files)
 

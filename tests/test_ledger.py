@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.ledger import rows as ledger
+from tools.ledger.rows import Absent, Ledger, Rare, Row
 from torchlint.diagnostics.model import Applicability
-from torchlint.verify import ledger
 from torchlint.verify.cases import claim
-from torchlint.verify.ledger import Absent, Ledger, Rare, Row
 from torchlint.verify.table import SAFE, UNSAFE, claiming, of_rule
 
 HOSTED = ("cpu", "simulated")

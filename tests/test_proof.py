@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Iterable
+from dataclasses import asdict, fields
 from itertools import combinations
 
 import pytest
@@ -21,6 +22,7 @@ from torchlint.verify.worlds import (  # noqa: E402
     LIVE,
     MODES,
     STATES,
+    Pairs,
     World,
     covering,
     make_inputs,
@@ -75,11 +77,34 @@ def test_worlds_that_do_not_differ_for_a_piece_of_code_are_left_out() -> None:
     assert len(telling("cpu", ["array"])) < len(ordinary("cpu")) / 2
 
 
-def test_a_covering_choice_keeps_each_two_traits_that_occur_together() -> None:
-    def pairs(worlds: tuple[World, ...]) -> set[frozenset[tuple[str, str]]]:
-        traits = [[(each.name, getattr(world, each.name)) for each in fields(world)] for world in worlds]
-        return {frozenset(pair) for found in traits for pair in combinations(found, 2)}
+def pairs(worlds: Iterable[World]) -> set[frozenset[tuple[str, str]]]:
+    traits = [[(each.name, getattr(world, each.name)) for each in fields(world)] for world in worlds]
+    return {frozenset(pair) for found in traits for pair in combinations(found, 2)}
 
+
+def test_two_traits_that_met_where_code_raised_meet_again_where_it_runs() -> None:
+    whole = ordinary("cpu")
+    running = {each for each in whole if each.dtype == "float32" and each.layout == "sliced" and each.mode == "grad"}
+    choice, chosen = Pairs(), []
+    for world in choice.choice(whole):
+        choice.unmet = world not in running
+        chosen.append(world)
+    assert pairs(running & set(chosen)) == pairs(running)
+    assert len(set(chosen)) == len(chosen)
+
+
+def test_traits_that_have_met_are_not_brought_together_again() -> None:
+    choice, whole = Pairs(), ordinary("cpu")
+    first, again = list(choice.choice(whole, ["tensor"])), list(choice.choice(whole, ["tensor"]))
+    assert len(again) == 0 < len(first)
+    beside = list(choice.choice(whole, ["array"]))
+    assert pairs(beside) < pairs(whole), "what is given is new, and meets each trait once"
+    assert {(name, value) for world in beside for name, value in asdict(world).items()} == {
+        (name, value) for world in whole for name, value in asdict(world).items()
+    }
+
+
+def test_a_covering_choice_keeps_each_two_traits_that_occur_together() -> None:
     whole, chosen = ordinary("cpu"), covering(ordinary("cpu"))
     assert set(chosen) <= set(whole)
     assert len(chosen) < len(whole) / 3

@@ -14,13 +14,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 from tests.proven import PROVEN, is_due  # noqa: E402
+from tools.ledger.proving import cases, in_changed_defaults, judged  # noqa: E402
 from torchlint.config import Config  # noqa: E402
 from torchlint.diagnostics.model import Applicability, Confidence  # noqa: E402
 from torchlint.diagnostics.registry import RULES  # noqa: E402
 from torchlint.linter.engine import check_bytes  # noqa: E402
 from torchlint.verify import simulated, table  # noqa: E402
-from torchlint.verify.cases import Case, claim, in_changed_defaults, repaired  # noqa: E402
-from torchlint.verify.proving import cases, judged  # noqa: E402
+from torchlint.verify.cases import Case, claim, repaired  # noqa: E402
 from torchlint.verify.table import SAFE, UNSAFE, claiming, of_rule  # noqa: E402
 
 NO_SIMULATION = pytest.mark.skipif(simulated.missing() is not None, reason=str(simulated.missing()))

@@ -11,8 +11,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from torchlint.verify.extra_worlds import RARE, compared, observe_rare, rare_differences  # noqa: E402
-from torchlint.verify.sandbox import Died, each_isolated  # noqa: E402
+from tools.ledger.rare_worlds import (  # noqa: E402
+    RARE,
+    Died,
+    compared,
+    each_isolated,
+    observe_rare,
+    rare_differences,
+)
 from torchlint.verify.snippet import Snippet  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")

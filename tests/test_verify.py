@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +17,7 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from tests.known_values import tensor  # noqa: E402
+from torchlint.cli import progress  # noqa: E402
 from torchlint.cli.arguments import parser_of  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
 from torchlint.verify.binding import Choice, worlds  # noqa: E402
@@ -38,8 +42,9 @@ WRONG = """
 import torch
 
 
-def copied(x: torch.Tensor, rows):
-    return x.new(rows).sum(), len(rows)
+def copied(x: torch.Tensor):
+    made = torch.empty_like(x)
+    return made + x
 """
 PLACED = """
 import torch
@@ -48,7 +53,7 @@ from torch import nn
 
 def place(model: nn.Module, x: torch.Tensor, device: torch.device):
     y = x.to(device)
-    return torch.tensor(y), model[0].weight.data.sum()
+    return torch.tensor(y), model[0].weight.sum(), nn.Linear(3, 2).to(device).weight.data.sum()
 """
 ROWS = """
 import torch
@@ -154,14 +159,15 @@ def test_a_refuted_fix_names_the_world_and_both_values_and_exits_with_1(forked: 
     ran = forked("verify", "wrong.py", "--isolated")
     assert (ran.status, ran.stderr) == (1, "")
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith("wrong.py:5:14: TNS306 (unsafe fix) refuted: ")
-    assert "    - return (x.new(rows).sum(), len(rows))" in lines
-    assert "    + return (x.new_tensor(rows).sum(), len(rows))" in lines
+    told = re.fullmatch(
+        r"wrong.py:5:18: TNS309 \(unsafe fix\) refuted: 1 world differs; pairwise, 1 of (\d+) worlds", lines[0]
+    )
+    assert told is not None, "the first world that refutes is enough"
+    assert int(told[1]) > 300
+    assert "    - made = torch.empty_like(x)" in lines
+    assert "    + made = torch.zeros_like(x)" in lines
     assert "    = given: x: tensor" in lines
-    assert (
-        "    = [cpu, leaf, grad, float32, one element; x = tensor, rows = tensor] the result[0]: requires_grad: "
-        "True -> False"
-    ) in lines
+    assert "    = [cpu, leaf, grad, float32, scalar] made: elements: nan -> 0.0" in lines
     assert lines[-1] == "1 fix: 0 proven, 1 refuted, 0 not testable."
 
 
@@ -172,7 +178,7 @@ def test_a_difference_that_the_fix_announced_is_told_as_such_and_exits_with_0(fo
     first, closing = ran.stdout.splitlines()
     assert re.fullmatch(
         r"write.py:5:7: TNS202 \(unsafe fix\) differs as announced: the write becomes visible to autograd; "
-        r"\d+ worlds differ(, \d+ do not apply)?",
+        r"\d+ worlds differ(, \d+ do not apply)?; pairwise, \d+ of \d+ worlds",
         first,
     )
     assert closing == "1 fix: 0 proven, 1 differs as announced, 0 refuted, 0 not testable."
@@ -227,7 +233,7 @@ def test_what_cannot_be_tested_says_why_and_exits_with_0(forked: Program, tmp_pa
         "foreign.py:6:12: TNS201 (unsafe fix) differs as announced: a write through the value becomes visible to "
         "autograd; "
     )
-    assert told.endswith(" worlds agree (code that is not run may write it, row 6)")
+    assert re.search(r" worlds agree; pairwise, .* worlds \(code that is not run may write it, row 6\)$", told)
     assert others == [
         "unlisted.py:5:7: TNS202 (unsafe fix) not testable: `.set_()` is not on the list",
         "2 fixes: 0 proven, 1 differs as announced, 0 refuted, 1 not testable.",
@@ -255,7 +261,7 @@ def test_code_that_always_raises_is_repaired_and_that_is_no_proof(forked: Progra
 
 def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, wrong=WRITE)
-    (found,) = fixes(forked, "wrong.py")
+    (found,) = fixes(forked, "wrong.py", "--exhaustive")
     assert {
         key: found[key] for key in ("filename", "location", "code", "name", "applicability", "verdict", "reason")
     } == {
@@ -285,6 +291,66 @@ def test_the_json_tells_what_was_run(forked: Program, tmp_path: Path) -> None:
     assert found["announced"] == [{"assumption": "no-live-graph", "effect": "the write becomes visible to autograd"}]
 
 
+def test_a_fix_is_judged_in_a_pairwise_choice_of_worlds_unless_all_are_asked_for(
+    forked: Program, tmp_path: Path
+) -> None:
+    write(tmp_path, copied="import torch\n\n\ndef f(x: torch.Tensor):\n    y = x * 2\n    return torch.tensor(y)\n")
+    (chosen,), (all_of_them,) = (fixes(forked, "copied.py", *more) for more in ([], ["--exhaustive"]))
+    assert chosen["available"] == all_of_them["available"] == all_of_them["worlds"]
+    assert 0 < chosen["worlds"] < all_of_them["worlds"] / 3  # type: ignore[operator]
+    assert chosen["verdict"] == all_of_them["verdict"] == "proven"
+    told = forked("verify", "copied.py", "--isolated", "--device", "cpu").stdout.splitlines()[0]
+    assert told.endswith(f" worlds agree; pairwise, {chosen['worlds']} of {chosen['available']} worlds")
+    assert "pairwise" not in forked("verify", "copied.py", "--isolated", "--device", "cpu", "--exhaustive").stdout
+
+
+ON_THE_HOST = pytest.mark.skipif(
+    sys.platform == "darwin" or bool(torch.version.cuda or torch.version.hip or getattr(torch.version, "xpu", None)),
+    reason="only torch itself can tell which devices are here",
+)
+
+
+@ON_THE_HOST
+def test_verdicts_on_an_unchanged_file_are_kept_and_need_no_torch(program: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    arguments = "verify", "good.py", "--isolated", "--output-format", "json"
+    first = program(*arguments)
+    assert json.loads(first.stdout)["counts"]["proven"] == 2
+    write(tmp_path, sitecustomize="import sys\n\nsys.modules['torch'] = None\n")
+    without = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[1]}"}
+    assert program(*arguments, **without) == first
+    assert program(*arguments, "--no-cache", **without).status == 2
+    write(tmp_path, good=GOOD.replace("[1, 2, 3]", "[1, 2]"))
+    assert "torch" in program(*arguments, **without).stderr, "what is run is another code"
+
+
+class Terminal(io.StringIO):
+    """A stream at which a person looks."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_done_is_shown_on_a_terminal_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, terminal = [0.0], Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with progress.progress(9, terminal, True, "Verifying", 1, 1.0) as done:
+        done(1)
+        assert terminal.getvalue() == ""
+        now[0] = 1.5
+        done(2)
+        assert "3/9" in terminal.getvalue()
+
+
+def test_nothing_is_kept_where_nobody_wants_it(forked: Program, tmp_path: Path) -> None:
+    write(tmp_path, good=GOOD)
+    fixes(forked, "good.py", "--cache-dir", "kept", "--no-cache")
+    assert [each.name for each in tmp_path.iterdir()] == ["good.py"]
+    fixes(forked, "good.py", "--cache-dir", "kept")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["good.py", "kept"]
+
+
 def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, number="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data[0].tolist()\n")
     short, long = (
@@ -292,7 +358,8 @@ def test_worlds_that_do_not_apply_are_counted_and_the_reasons_told_on_request(fo
         for more in ([], ["-v"])
     )
     told = re.fullmatch(
-        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply", short[0]
+        r"number.py:5:14: TNS201 \((?:un)?safe fix\) proven: (\d+) worlds agree, (\d+) do not apply; pairwise, .*",
+        short[0],
     )
     assert told is not None
     assert long[0] == short[0]
@@ -314,7 +381,7 @@ def test_codes_are_chosen(forked: Program, tmp_path: Path) -> None:
 def test_a_fragment_that_takes_too_long_is_stopped(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, slow="import torch\n\n\ndef f(x: torch.Tensor):\n    return x.data + sum(range(10**11))\n")
     (found,) = fixes(forked, "slow.py", "--time-limit", "2")
-    assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s")
+    assert (found["verdict"], found["reason"]) == ("not testable", "stopped: it took longer than 2 s of processor time")
 
 
 # ---------------------------------------------------------------------- the rules' own examples
@@ -404,12 +471,12 @@ def test_what_is_refuted_or_cannot_be_tested_is_not_applied(forked: Program, tmp
     assert (tmp_path / "unlisted.py").read_text() == UNLISTED.lstrip()
     assert (tmp_path / "foreign.py").read_text() == FOREIGN.lstrip().replace(".data", ".detach()")
     assert ran.stderr.splitlines() == [
-        "torchlint: warning: wrong.py:5:14: fix of TNS306 not applied, refuted in [cpu, leaf, grad, float32, one "
-        "element; x = tensor, rows = tensor] the result[0]: requires_grad: True -> False",
+        "torchlint: warning: wrong.py:5:18: fix of TNS309 not applied, refuted in [cpu, leaf, grad, float32, scalar] "
+        "made: elements: nan -> 0.0",
         "torchlint: warning: 1 fix not applied, not testable (--verbose names the places): `.set_()` is not on the "
         "list",
     ]
-    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["unlisted.py:5:7:", "wrong.py:5:14:"]
+    assert [line.split(" ")[0] for line in ran.stdout.splitlines()[:2]] == ["unlisted.py:5:7:", "wrong.py:5:18:"]
 
 
 def test_what_differs_as_announced_is_applied_and_told_of_on_request(forked: Program, tmp_path: Path) -> None:
@@ -449,13 +516,13 @@ def test_a_diff_shows_proven_fixes_only(forked: Program, tmp_path: Path) -> None
     assert (ran.status, ran.stderr) == (1, "")
     changed = [line for line in ran.stdout.splitlines() if line[:1] in "+-"]
     assert len(changed) == 4
-    assert not any("new" in line for line in changed)
+    assert not any("made" in line for line in changed)
 
 
 def test_standard_input_is_screened_too(forked: Program) -> None:
     ran = forked("--fix", "--verify", "--unsafe-fixes", "--isolated", "-", stdin=WRONG.lstrip().encode())
     assert ran.raw == WRONG.lstrip().encode()
-    assert "-:5:14: fix of TNS306 not applied, refuted in" in ran.stderr
+    assert "-:5:18: fix of TNS309 not applied, refuted in" in ran.stderr
 
 
 def test_verifying_without_fixing_is_another_command(forked: Program, tmp_path: Path) -> None:

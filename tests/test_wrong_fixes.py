@@ -12,9 +12,9 @@ pytest.importorskip("numpy")
 from tests.wrong_fixes import FEWER, MUTANTS, REWRITINGS, Mutant, Rewriting  # noqa: E402
 from torchlint.diagnostics.registry import RULES  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
-from torchlint.verify.compare import judge  # noqa: E402
+from torchlint.verify.compare import judge, pairwise  # noqa: E402
 from torchlint.verify.snippet import Snippet  # noqa: E402
-from torchlint.verify.worlds import World, telling  # noqa: E402
+from torchlint.verify.worlds import Pairs, World, telling  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +22,16 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def witness(texts: tuple[str, str], observable: str, device: str) -> World | None:
-    """Return the first ordinary world in which the old text runs and the new one differs in an observable."""
+def require(device: str, text: str) -> None:
     if device == simulated.NAME and simulated.missing():
         pytest.skip(str(simulated.missing()))
-    if device == "cpu" and "cuda" in texts[0] and torch.cuda.is_available():
+    if device == "cpu" and "cuda" in text and torch.cuda.is_available():
         pytest.skip("asks for CUDA, which is here")
+
+
+def witness(texts: tuple[str, str], observable: str, device: str) -> World | None:
+    """Return the first ordinary world in which the old text runs and the new one differs in an observable."""
+    require(device, texts[0])
     old, new = map(Snippet, texts)
     for world in telling(device, old.given):
         if observable in {each.observable for each in judge(old, new, [world]).refutations}:
@@ -37,6 +41,15 @@ def witness(texts: tuple[str, str], observable: str, device: str) -> World | Non
 
 def name(wrong: Mutant | Rewriting) -> str:
     return f"{wrong.code} {wrong.fault}"
+
+
+@pytest.mark.parametrize("wrong", [*MUTANTS, *REWRITINGS], ids=name)
+def test_a_pairwise_choice_of_worlds_refutes_it_too(wrong: Mutant | Rewriting) -> None:
+    before, *_, after = wrong.texts
+    require(wrong.device, before)
+    old, new = Snippet(before), Snippet(after)
+    tried = list(pairwise(old, new, telling(wrong.device, old.given), Pairs()))
+    assert wrong.observable in {what for run in tried for what, *_ in run.differences}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name)

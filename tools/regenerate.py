@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("docs/generate.py",)
-LEDGER = ("-m", "torchlint.verify", "--write", "--codes")
+LEDGER = ("-m", "tools.ledger", "--write", "--codes")
 
 
 def main(arguments: list[str]) -> int:
@@ -36,8 +36,8 @@ def unproven() -> list[str]:
     if find_spec("torch") is None:
         print("torch is not installed: the ledger stays as it is")
         return []
+    from tools.ledger.rows import read, series
     from torchlint.diagnostics.registry import RULES
-    from torchlint.verify.ledger import read, series
     from torchlint.verify.table import UNSAFE, of_rule
 
     major, minor = (int(part) for part in version("torch").split(".")[:2])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -15,33 +12,23 @@ from torchlint.diagnostics.model import Finding, Settings
 from torchlint.output.report import LocatedFinding
 from torchlint.output.verification import Bench, Tried
 from torchlint.source.text import Source
+from torchlint.verify import run
+from torchlint.verify.kept import KeptVerdicts
 from torchlint.verify.verdicts import PROVEN, REFUTED
 
-_REMEDY = "pip install torchlint[verify]"
 
-
-def find_bench(device: str | None) -> Bench:
+def find_bench(device: str | None, kept: KeptVerdicts | None = None) -> Bench:
     """Return what fixes are run with: the torch and the devices that are here, or the one that is asked for.
 
     :raises UsageError: where torch, the device or what it takes to run fragments is not there.
     """
-    # `python -m torchlint` looks in the current folder first: torch would run a `queue.py` there in place of its own.
-    sys.path[:] = [each for each in sys.path if each not in ("", os.getcwd())]
-    for package in ("numpy", "torch"):
-        try:
-            imported = importlib.import_module(package)
-        except Exception as error:  # noqa: BLE001 - a broken installation may fail in any way
-            cause = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be imported ({error})"
-            raise UsageError(f"running fixes needs {package}, which {cause}: {_REMEDY}") from None
-    from torchlint.verify import sandbox
-    from torchlint.verify.worlds import devices
-
-    if not sandbox.possible():
-        raise UsageError("running fixes needs a system on which processes fork: Linux, macOS or WSL")
-    here = devices()
+    try:
+        torch, here = run.find_bench(kept)
+    except run.NoBenchError as error:
+        raise UsageError(str(error)) from None
     if device is not None and device not in here:
         raise UsageError(f"--device {device}: not on this machine, which has {', '.join(here)}{nearest(device, here)}")
-    return Bench(str(imported.__version__), (device,) if device else here)
+    return Bench(torch, (device,) if device else here)
 
 
 class Approval:
@@ -50,11 +37,9 @@ class Approval:
     :raises UsageError: as :func:`find_bench`.
     """
 
-    def __init__(self, session: Session, seconds: float = 30.0) -> None:
-        bench = find_bench(None)
-        from torchlint.verify.run import Court
-
-        self._court = Court(bench.devices, seconds, session.jobs)
+    def __init__(self, session: Session, kept: KeptVerdicts | None, seconds: float = 30.0) -> None:
+        bench = find_bench(None, kept)
+        self._court = run.Court(bench.devices, seconds, session.jobs, kept=kept)
         self._kept_back: dict[str, list[Tried]] = {}
         self._differing: list[Tried] = []
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from torchlint.cli.arguments import COMMANDS, UsageError
-from torchlint.cli.cache_folder import result_cache_for
+from torchlint.cli.cache_folder import cache_folder, result_cache_for
 from torchlint.cli.filters import Filters, filters_for
 from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
@@ -130,8 +130,10 @@ def _plan(flags: Options, config: Config, filters: Filters, session: Session) ->
             "--verify is used with --fix or --diff; `torchlint verify PATH` proves fixes without applying them"
         )
     from torchlint.cli.approval import Approval
+    from torchlint.verify.kept import kept_in
 
-    return _Plan(flags, config, mode, filters, Approval(session))
+    approval = Approval(session, kept_in(cache_folder(flags, config, session.cwd), session.clock))
+    return _Plan(flags, config, mode, filters, approval)
 
 
 def _output(flags: Options, session: Session) -> AbstractContextManager[TextIO]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torchlint.cli.approval import find_bench
 from torchlint.cli.arguments import UsageError
+from torchlint.cli.cache_folder import cache_folder
 from torchlint.cli.progress import progress
 from torchlint.cli.session import Session
 from torchlint.config import Finder
@@ -19,8 +20,10 @@ from torchlint.linter.runner import RunMode
 from torchlint.linter.runner import run as run_files
 from torchlint.output import verification as output
 from torchlint.output.report import LocatedFinding
-from torchlint.output.verification import Bench, Ruled, Tried
+from torchlint.output.verification import Ruled, Tried
 from torchlint.source.text import Source
+from torchlint.verify.kept import kept_in
+from torchlint.verify.run import Court
 from torchlint.verify.verdicts import REFUTED, Verdict
 
 ALL_HELD, SOME_REFUTED, FAILED = 0, 1, 2
@@ -34,11 +37,12 @@ def run(flags: Options, session: Session) -> int:
     """
     codes = frozenset[str]().union(*(codes_meant(each) for each in flags.codes)) if flags.codes else None
     judge = _fixes if flags.paths else _rules
-    return judge(flags, codes, find_bench(flags.device), session)
+    return judge(flags, codes, session)
 
 
 # ---------------------------------------------------------------------- the rules' own examples
-def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
+def _rules(flags: Options, codes: frozenset[str] | None, session: Session) -> int:
+    bench = find_bench(flags.device)
     from torchlint.verify import examples
 
     entries = [each for each in RULES if each.words and (codes is None or each.code in codes)]
@@ -56,22 +60,24 @@ def _rules(flags: Options, codes: frozenset[str] | None, bench: Bench, session: 
 
 
 # ---------------------------------------------------------------------- the fixes in a user's code
-def _fixes(flags: Options, codes: frozenset[str] | None, bench: Bench, session: Session) -> int:
+def _fixes(flags: Options, codes: frozenset[str] | None, session: Session) -> int:
     select = None if codes is None else tuple(sorted(codes))
     finder = Finder(replace(flags, select=select, unsafe_fixes=True), session.cwd)
     config = finder.of_folder(session.cwd)
+    kept = kept_in(cache_folder(flags, config, session.cwd), session.clock)
+    bench = find_bench(flags.device, kept)
     discovery = Discovery.of_run(finder, config, session.cwd)
     troubles: list[Trouble] = []
     proposed = list(_proposed(flags.paths, discovery, session, troubles))
-    from torchlint.verify.run import Court
-
-    court = Court(bench.devices, flags.time_limit, session.jobs)
+    court = Court(bench.devices, flags.time_limit, session.jobs, flags.exhaustive, kept)
     found: dict[int, Verdict] = {}
     asked = ((source, place.finding, settings) for place, source, settings in proposed)
     with progress(len(proposed), session.stderr, not flags.quiet, "Verifying", "fixes") as shown:
         for number, verdict in court.verdicts(asked):
             found[number] = verdict
             shown.advance(1)
+    if kept:
+        kept.trim()
     tried = [Tried(place, found[at]) for at, (place, _, _) in enumerate(proposed)]
     if flags.verdict_format == "json":
         print(output.json_of_fixes(tried, bench), file=session.stdout)

@@ -221,6 +221,7 @@ class Options:
     verdict_format: str = flag(
         values.choice("text", "json"), "text (default) or json", ("verify",), flags=("--output-format",), default="text"
     )
+    exhaustive: bool = flag(values.SWITCH, "run every world, not a pairwise selection", ("verify",))
     time_limit: float = flag(values.SECONDS, "for each fix (default: 30)", ("verify",), default=30.0)
 
     # ------------------------------------------------------------------ files
@@ -296,6 +297,7 @@ class Options:
         values.FOLDER,
         {
             "check": "folder for cached results (default: .torchlint_cache)",
+            "verify": "folder for kept verdicts (default: .torchlint_cache)",
             "clean": "folder to remove (default: the configured one)",
         },
         group=FILES,
@@ -304,7 +306,9 @@ class Options:
         in_environment=True,
         doc="Folder for [cached results](cost.md). In a file, relative to that file's folder.",
     )
-    no_cache: bool = flag(values.SWITCH, "neither read nor write cached results", group=FILES, in_environment=True)
+    no_cache: bool = flag(
+        values.SWITCH, "neither read nor write cached results", ("check", "verify"), group=FILES, in_environment=True
+    )
 
     shard: tuple[int, int] | None = flag(
         values.SHARD,

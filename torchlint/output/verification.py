@@ -101,7 +101,7 @@ def _told(verdict: Verdict, screen: Screen) -> str:
 
 
 def _worlds(verdict: Verdict) -> str:
-    """Return in how many worlds what was seen: "252 worlds agree, 30 do not apply"."""
+    """Return in how many worlds what was seen: "52 worlds agree, 8 do not apply; pairwise, 60 of 602 worlds"."""
     counts = (
         (verdict.differing, "differs", "differ"),
         (verdict.agreeing, "agrees", "agree"),
@@ -112,7 +112,9 @@ def _worlds(verdict: Verdict) -> str:
         return "no world was tried"
     (count, word), *others = shown
     first = f"{count} world{'s' * (count != 1)} {word}"
-    return ", ".join([first, *(f"{count} {word}" for count, word in others)])
+    told = ", ".join([first, *(f"{count} {word}" for count, word in others)])
+    pairwise = f"; pairwise, {verdict.worlds} of {verdict.available} worlds"
+    return told + pairwise if verdict.worlds < verdict.available else told
 
 
 def _not_applying(verdict: Verdict) -> Iterator[str]:
@@ -186,6 +188,7 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "verdict": verdict.outcome,
         "reason": verdict.reason or None,
         "worlds": verdict.worlds,
+        "available": max(verdict.available, verdict.worlds),
         "ran": verdict.ran,
         "differing": verdict.differing,
         "repaired": verdict.repaired,

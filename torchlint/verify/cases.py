@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from torchlint.config import Config
@@ -13,10 +12,6 @@ from torchlint.diagnostics.model import Applicability, Confidence, Settings
 from torchlint.diagnostics.registry import BY_CODE
 from torchlint.diagnostics.rule_docs import page
 from torchlint.linter.engine import fix_bytes
-
-_DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'torch.set_default_device("cuda")'
-"""Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""
-
 
 _IS_NO_PART = re.compile(r"import|^\s*assert isinstance")
 """Lines by which no example is known from another one."""
@@ -78,18 +73,3 @@ def page_example(code: str) -> Case:
     if found is None:
         raise ValueError(f"the page of {code} shows no example")
     return Case(code, found[1])
-
-
-def in_changed_defaults(case: Case, device: str, target: Target = None) -> tuple[Case, ...]:
-    """Return the case as it would stand in a file that changes the default dtype (host) or device (accelerators).
-
-    Such a case is left out where its rule then offers no safe fix.
-    """
-    imports = [node for node in ast.parse(case.text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    if not any(alias.name == "torch" for node in imports if isinstance(node, ast.Import) for alias in node.names):
-        return ()
-    lines = case.text.splitlines(keepends=True)
-    at = imports[-1].end_lineno or 0
-    statement = _DEFAULT_DTYPE if device == "cpu" else _DEFAULT_DEVICE
-    changed = replace(case, text="".join([*lines[:at], f"{statement}\n", *lines[at:]]))
-    return (changed,) if repaired(changed, target=target) != changed.text else ()

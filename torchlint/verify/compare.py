@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from torchlint.diagnostics.model import Applicability
 from torchlint.source.shortening import shortened
 from torchlint.verify.observables import fills_memory
 from torchlint.verify.observe import Observation, Snippet, observe, repeatable
-from torchlint.verify.worlds import HOSTED, World, on
+from torchlint.verify.worlds import HOSTED, Pairs, World, on
 
 _NO_DEVICE = ("not compiled with", "Found no NVIDIA driver", "No CUDA GPUs", "no XPU", "not linked with")
 """Words of torch's where a device is not on this machine."""
@@ -89,33 +89,57 @@ def differences(before: Observation, after: Observation) -> tuple[tuple[str, obj
     return (*found, *([("warnings", before.warnings, after.warnings)] if new else []))
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Both texts in one world."""
+
+    world: World
+    hindrance: str
+    """Why nothing is asked of the new text; empty where the old one ran."""
+    differences: tuple[tuple[str, object, object], ...] = ()
+    broken: bool = False
+    """Whether the old text ran and the new one raised, save where it shows a gradient that was wrong."""
+    is_fault: bool = False
+    """Whether the old text raised, and not only because a device is not on this machine."""
+
+
+def runs(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Iterator[Run]:
+    """Run both texts in each world, one by one, and compare what is observed."""
+    with repeatable(), contextlib.ExitStack() as there:
+        device = ""
+        for world in worlds:
+            if world.device != device:  # what each run would make and unmake is made once for many
+                there.close()
+                device = world.device
+                there.enter_context(on(device))
+            old = _raises_on_host(before, world) or observe(before, world)
+            if old.error is not None:
+                is_fault = old.is_there and not any(each in old.error for each in _NO_DEVICE)
+                yield Run(world, old.hindrance, is_fault=is_fault)
+                continue
+            new = observe(after, world)
+            different = differences(old, new)
+            if different and not fills_memory():
+                different = _lasting(before, after, world, different)
+            yield Run(world, "", different, new.error is not None and _REPORTED not in new.error)
+
+
+def pairwise(
+    before: Snippet, after: Snippet, worlds: Iterable[World], pairs: Pairs, beside: Sequence[object] = ()
+) -> Iterator[Run]:
+    """Run both texts in so many worlds that each two traits meet in one in which the old text runs, if there is one."""
+    for run in runs(before, after, pairs.choice(worlds, beside)):
+        pairs.unmet = bool(run.hindrance)
+        yield run
+
+
 def judge(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
-    """Run both texts in each world and compare what is observed."""
-    worlds = tuple(worlds)
-    with repeatable(), contextlib.ExitStack() as there:  # what each run would make and unmake is made once
-        for device in {each.device for each in worlds}:
-            there.enter_context(on(device))
-        return _judged(before, after, worlds)
-
-
-def _judged(before: Snippet, after: Snippet, worlds: Iterable[World]) -> Judgement:
-    tried = ran = broken = 0
-    found: list[Refutation] = []
-    hindrances: Counter[str] = Counter()
-    for world in worlds:
-        tried += 1
-        old = _raises_on_host(before, world) or observe(before, world)
-        if old.error is not None:
-            hindrances[old.hindrance] += 1
-            continue
-        ran += 1
-        new = observe(after, world)
-        broken += new.error is not None and _REPORTED not in new.error
-        different = differences(old, new)
-        if different and not fills_memory():
-            different = _lasting(before, after, world, different)
-        found += [Refutation(world, *each) for each in different]
-    return Judgement(tried, ran, tuple(found), broken, tuple(hindrances.most_common()))
+    """Run both texts in each world and put together what differs."""
+    tried = tuple(runs(before, after, worlds))
+    hindrances = Counter(each.hindrance for each in tried if each.hindrance)
+    found = tuple(Refutation(run.world, *each) for run in tried for each in run.differences)
+    broken = sum(each.broken for each in tried)
+    return Judgement(len(tried), len(tried) - hindrances.total(), found, broken, tuple(hindrances.most_common()))
 
 
 def _raises_on_host(text: Snippet, world: World) -> Observation | None:
@@ -131,18 +155,15 @@ def _raises_on_host(text: Snippet, world: World) -> Observation | None:
 
 
 def mended(before: Snippet, after: Snippet, worlds: Iterable[World]) -> tuple[int, int]:
-    """Count the worlds in which the old text raises, and those of them in which the new one runs.
+    """Count the worlds in which the old text raises, and those of them in which the new one runs."""
+    raising = [run.world for run in runs(before, after, worlds) if run.is_fault]
+    return len(raising), sum(running(after, raising))
 
-    Not those in which it raises only because a device is not on this machine.
-    """
-    raising = running = 0
+
+def running(text: Snippet, worlds: Iterable[World]) -> Iterator[bool]:
+    """Yield for each world whether a text runs in it."""
     with repeatable():
-        for world in worlds:
-            old = _raises_on_host(before, world) or observe(before, world)
-            if old.is_there and old.error is not None and not any(each in old.error for each in _NO_DEVICE):
-                raising += 1
-                running += observe(after, world).error is None
-    return raising, running
+        yield from (observe(text, world).error is None for world in worlds)
 
 
 def _lasting(

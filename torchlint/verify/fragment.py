@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from torchlint.diagnostics.model import Applicability, Finding, Settings
 from torchlint.diagnostics.splice import splice
 from torchlint.facts.value import Value
+from torchlint.knowledge import any_element
 from torchlint.source.text import Source
 from torchlint.verify import allowed
 from torchlint.verify.extract import Cutter, Hole, dotted
@@ -187,7 +188,10 @@ def _grad_is_off(found: FixSite) -> bool:
 
 
 def _facts(value: Value) -> tuple[object, ...]:
-    return value.plain()
+    """Return what of a name's value decides which values it is given."""
+    *facts, _ = value.plain()
+    inner = any_element(value)
+    return *facts, sorted(value.names), sorted(value.instance), value.items is None, inner.kind
 
 
 def _imports(found: FixSite) -> tuple[Fragment, ...] | Uncut:

@@ -4,78 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 import os
 import pickle
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any
 
-_START = 60.0
-"""Seconds that a process may take to import what it needs, before its first answer."""
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The process ended while it worked on an item: killed by a signal, or for taking too long."""
-
-    reason: str
-
-
-def each_isolated(
-    function: Callable[[Item], Result], items: Sequence[Item], seconds: float
-) -> Iterator[tuple[Item, Result | Died]]:
-    """Yield each item with what the function makes of it; a process that dies is replaced for the items left.
-
-    The function and the items must be picklable. ``seconds`` is the longest that one item may take, the start of the
-    process not counted.
-    """
-    context = multiprocessing.get_context("spawn")  # a fork would inherit threads that torch cannot go on with
-    at = 0
-    while at < len(items):
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, function, items[at:]), daemon=True)
-        process.start()
-        theirs.close()
-        try:
-            for result in _received(ours, process, seconds):
-                yield items[at], result
-                at += 1
-                if at == len(items):
-                    break
-        finally:
-            process.kill()
-            process.join()
-            ours.close()
-
-
-def _received(connection: Connection, process: Any, seconds: float) -> Iterator[Any]:
-    limit = seconds + _START
-    while True:
-        try:
-            if not connection.poll(limit):
-                yield Died(f"took longer than {seconds:g} s")
-                return
-            yield connection.recv()
-        except (EOFError, ConnectionResetError):
-            process.join()
-            yield Died(f"ended by signal {-process.exitcode}" if process.exitcode < 0 else "ended")
-            return
-        limit = seconds
-
-
-def _serve(connection: Connection, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    for item in items:
-        connection.send(function(item))
-
-
+_PATIENCE = 20
+"""How many times as long as it may compute a run may take by the clock: a busy machine is no fault of it."""
 MEMORY = 2 * 1024**3
 """Bytes of memory that a run may take beside what was there before it."""
 _FORBIDDEN = (
@@ -117,7 +57,8 @@ def each(
 ) -> Iterator[tuple[int, Any | Stopped]]:
     """Run functions, each in a process of its own, and give their numbers and results as they come.
 
-    ``prepare`` is called in each process before the walls are built.
+    ``seconds`` is the processor time that each may take; one that waits is ended, too, only much later. ``prepare`` is
+    called in each process before the walls are built.
     """
     waiting = iter(works)
     running: dict[int, _Child] = {}
@@ -135,11 +76,11 @@ def each(
                 running[pipe].came += part
                 if not part:
                     child = running.pop(pipe)
-                    yield child.number, _result(child, _ended(child))
+                    yield child.number, _result(child, _ended(child), seconds)
             for child in [child for child in running.values() if child.deadline <= time.monotonic()]:
                 del running[child.pipe]
                 _killed(child)
-                yield child.number, Stopped(f"stopped: it took longer than {seconds:g} s")
+                yield child.number, Stopped(f"stopped: it did not end within {_PATIENCE * seconds:g} s")
     finally:
         for child in running.values():
             _killed(child)
@@ -152,7 +93,7 @@ def _started(number: int, work: Callable[[], Any], seconds: float, prepare: Call
     pid = os.fork()
     if pid:
         os.close(writing)
-        return _Child(number, pid, reading, time.monotonic() + seconds, bytearray())
+        return _Child(number, pid, reading, time.monotonic() + _PATIENCE * seconds, bytearray())
     status = 1
     try:
         os.close(reading)
@@ -193,9 +134,11 @@ def _killed(child: _Child) -> None:
     _ended(child)
 
 
-def _result(child: _Child, status: int) -> Any | Stopped:
+def _result(child: _Child, status: int, seconds: float) -> Any | Stopped:
     if status == 0:
         return pickle.loads(child.came)  # noqa: S301 - written by this very program
+    if status == -signal.SIGPROF:
+        return Stopped(f"stopped: it took longer than {seconds:g} s of processor time")
     name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     return Stopped(f"stopped: its process died ({name})")
 
@@ -223,10 +166,9 @@ def _limited(seconds: float) -> None:
 
     limit(resource.RLIMIT_FSIZE, 0)
     limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_CPU, int(seconds) + 2)
-    limit(
-        resource.RLIMIT_DATA, _data_in_use() + MEMORY
-    )  # not the address space: an accelerator's driver maps terabytes
+    limit(resource.RLIMIT_DATA, _data_in_use() + MEMORY)  # not the address space: drivers of accelerators map terabytes
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, whatever runs
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _data_in_use() -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, product
+from operator import itemgetter
 
 from torchlint.diagnostics.assumptions import Assumption, Decision
 from torchlint.verify.announced import ANNOUNCED, USUAL, ChangedDefault, announcing, settings
 from torchlint.verify.binding import Bound, Choice, assumed, probing, ways, worlds
-from torchlint.verify.compare import Judgement, judge, mended
+from torchlint.verify.compare import Run, pairwise, running, runs
 from torchlint.verify.fragment import Fragment
 from torchlint.verify.observe import observe
 from torchlint.verify.readable import Seen, in_a_line, readable
@@ -19,41 +21,52 @@ from torchlint.verify.verdicts import (
     PROVEN,
     REFUTED,
     REPAIRED,
+    ROW,
     Difference,
     Verdict,
     repairing,
     told_together,
     unable,
 )
-from torchlint.verify.worlds import World
+from torchlint.verify.worlds import Pairs, World
 
 _SHOWN = 5
 """Differences that a verdict holds."""
-ROW = "row \0"
-"""Stands in a reason for a row."""
 Way = tuple[Choice, ...]
+Stage = tuple[Way, ChangedDefault, Bound, Bound, tuple[World, ...]]
 
 
 @dataclass
 class _Tally:
     """What was seen of a fragment so far."""
 
+    available: int = 0
+    """Worlds that there are, tried or not."""
     worlds: int = 0
     ran: int = 0
     broken: int = 0
-    passed_over: list[tuple[tuple[str, int], ...]] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
     announced: Counter[Assumption | None] = field(default_factory=Counter)
     """By the assumption that announces it, in how many worlds something differed; None where none does."""
 
-    def add(self, judged: Judgement) -> None:
-        self.worlds += judged.worlds
-        self.ran += judged.ran
-        self.broken += judged.broken
-        self.passed_over.append(judged.passed_over)
+    faults: list[tuple[Bound, World]] = field(default_factory=list)
+    """The new texts, each with a world in which the old one raised."""
 
-    known: frozenset[tuple[str, str]] = frozenset()
-    """Worlds of which nothing is put down."""
+    agreeing: list[tuple[Way, World]] = field(default_factory=list)
+    """Worlds in which the old code ran and nothing differed, each with what the names stood for."""
+
+    def add(self, run: Run, new: Bound) -> None:
+        self.worlds += 1
+        self.faults += [(new, run.world)] if run.is_fault else []
+        self.ran += not run.hindrance
+        self.broken += run.broken
+        self.passed_over.update([run.hindrance] if run.hindrance else [])
+
+    def mended(self) -> Iterator[bool]:
+        """Yield for each world in which the old code raised whether the new one runs."""
+        for new, found in groupby(self.faults, key=itemgetter(0)):
+            yield from running(new, [world for _, world in found])
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
@@ -79,15 +92,15 @@ class Trial:
     """One fix to be tried: what a walled process is given."""
 
     def __init__(
-        self, made: tuple[Fragment, ...], safe: bool, decisions: tuple[Decision, ...], devices: tuple[str, ...]
+        self,
+        made: tuple[Fragment, ...],
+        safe: bool,
+        decisions: tuple[Decision, ...],
+        devices: tuple[str, ...],
+        exhaustive: bool = False,
     ) -> None:
-        self.made, self.safe, self.devices = made, safe, devices
+        self.made, self.safe, self.devices, self.exhaustive = made, safe, devices, exhaustive
         self.open = tuple(each for each in decisions if not each.is_proven)
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What makes two trials the same."""
-        return (self.safe, tuple((each.name, each.claim) for each in self.open), *(each.key for each in self.made))
 
     def __call__(self) -> Verdict:
         """Run the first of the fragments that runs at all, in every world."""
@@ -123,77 +136,76 @@ class Trial:
                 errors[seen.error] += 1
         return False
 
-    def _stages(
-        self, fragment: Fragment, found: list[Way]
-    ) -> Iterator[tuple[Way, ChangedDefault, Bound, Bound, tuple[World, ...]]]:
+    def _stages(self, fragment: Fragment, found: list[Way]) -> Iterator[Stage]:
         """Yield both texts of a fragment with all worlds to run them in.
 
         And with some in which a default is another that the fix takes for unchanged.
         """
         for way in found:
-            for device in self.devices:
-                everywhere = worlds(device, fragment.holes, way, fragment.grad_is_off)
-                for setting in (USUAL, *settings(self.open, device)):
-                    texts = setting.text(fragment.before), setting.text(fragment.after)
-                    one, other = (Bound(each, fragment.holes, way) for each in texts)
-                    yield way, setting, one, other, everywhere if setting is USUAL else probing(everywhere)
+            by_device = {each: worlds(each, fragment.holes, way, fragment.grad_is_off) for each in self.devices}
+            yield self._stage(fragment, way, USUAL, tuple(chain.from_iterable(by_device.values())))
+            for device, there in by_device.items():
+                for setting in settings(self.open, device):
+                    yield self._stage(fragment, way, setting, probing(there))
+
+    def _stage(self, fragment: Fragment, way: Way, setting: ChangedDefault, there: tuple[World, ...]) -> Stage:
+        texts = setting.text(fragment.before), setting.text(fragment.after)
+        one, other = (Bound(each, fragment.holes, way) for each in texts)
+        return way, setting, one, other, there
 
     def _seen(self, fragment: Fragment, found: list[Way]) -> _Tally:
-        """Run a fragment everywhere and sort what differs."""
-        tally = _Tally()
-        for way, setting, one, other, everywhere in self._stages(fragment, found):
-            judged = judge(one, other, everywhere)
-            tally.add(judged)
-            self._sort(tally, judged, fragment, way, setting, several=len(found) > 1)
+        """Run a fragment in enough worlds and sort what differs."""
+        stages, pairs = tuple(self._stages(fragment, found)), Pairs()
+        tally = _Tally(available=sum(len(there) for *_, there in stages))
+        for way, setting, one, other, there in stages:
+            whole = self.exhaustive or setting is not USUAL
+            for run in runs(one, other, there) if whole else pairwise(one, other, there, pairs, way):
+                tally.add(run, other)
+                self._sort(tally, run, fragment, way, setting, several=len(found) > 1)
+                if None in tally.announced and not self.exhaustive:
+                    return tally
         return tally
 
     def _written(self, fragment: Fragment, found: list[Way], seen: _Tally) -> _Tally:
         """Run a fragment with a write behind it to what it makes: autograd may see that, and may not have before.
 
-        Nothing new is said of worlds in which the fragment differs without it.
+        Nothing new would be said of worlds in which the fragment differs without it.
         """
-        tally = _Tally(known=seen.places)
-        for way in found if fragment.written else ():
-            for device in self.devices:
-                one, other = (Bound(each, fragment.holes, way) for each in fragment.written or ())
-                judged = judge(one, other, probing(worlds(device, fragment.holes, way, fragment.grad_is_off)))
-                self._sort(tally, judged, fragment, way, USUAL, several=len(found) > 1)
+        tally = _Tally()
+        for way, device in product(found, self.devices) if fragment.written else ():
+            there = tuple(world for its, world in seen.agreeing if its == way and world.device == device)
+            one, other = (Bound(each, fragment.holes, way) for each in fragment.written or ())
+            for run in runs(one, other, probing(there)):
+                self._sort(tally, run, fragment, way, USUAL, several=len(found) > 1)
         return tally
 
     def _sort(
-        self, tally: _Tally, judged: Judgement, fragment: Fragment, way: Way, setting: ChangedDefault, several: bool
+        self, tally: _Tally, run: Run, fragment: Fragment, way: Way, setting: ChangedDefault, several: bool
     ) -> None:
         """Put down what differed, and which assumption announces it."""
-        new = [each.name for each in fragment.holes if each.new]
-        unseen = {f"input {name}{part}: writes counted" for name in new for part in ("", ".whole")}
-        kinds = {hole.code: str(choice) for hole, choice in zip(fragment.holes, way, strict=True)}
         listed = (f"{hole.name} = {choice}" for hole, choice in zip(fragment.holes, way, strict=True))
         given = ", ".join(listed) if several else ""
-        for world, refutations in judged.by_world:
-            where = f"{world}, {setting.said}" if setting.said else str(world)
-            if (where, given) in tally.known:
-                continue
-            found: list[Seen] = [
-                (each.observable, each.before, each.after) for each in refutations if each.observable not in unseen
-            ]
-            by = announcing(found, self.open, world, kinds, setting)
-            tally.announced.update(set(by))
-            for told in readable(found):
-                tally.differences.append(Difference(where, *told, given, _by(told[0], found, by)))
+        where = f"{run.world}, {setting.said}" if setting.said else str(run.world)
+        if not run.differences:
+            tally.agreeing += [] if run.hindrance or setting is not USUAL else [(way, run.world)]
+            return
+        new = [each.name for each in fragment.holes if each.new]
+        unseen = {f"input {name}{part}: writes counted" for name in new for part in ("", ".whole")}
+        found: list[Seen] = [each for each in run.differences if each[0] not in unseen]
+        kinds = {hole.code: str(choice) for hole, choice in zip(fragment.holes, way, strict=True)}
+        by = announcing(found, self.open, run.world, kinds, setting)
+        tally.announced.update(set(by))
+        for told in readable(found):
+            tally.differences.append(Difference(where, *told, given, _by(told[0], found, by)))
 
     # ------------------------------------------------------------------ what follows
-    def _holds_elsewhere(self, fragment: Fragment, found: list[Way], seen: _Tally) -> bool:
+    @staticmethod
+    def _holds_elsewhere(seen: _Tally) -> bool:
         """Whether the new code was seen to work where the assumptions hold whose failing excuses what differed."""
         return all(
-            count < seen.ran or each is None or not ANNOUNCED[each].is_confined or self._mended(fragment, found)[1]
+            count < seen.ran or each is None or not ANNOUNCED[each].is_confined or any(seen.mended())
             for each, count in seen.announced.items()
         )
-
-    def _mended(self, fragment: Fragment, found: list[Way]) -> tuple[int, int]:
-        """Count the worlds in which the old code raises, and those of them in which the new one runs."""
-        stages = self._stages(fragment, found)
-        counts = [mended(one, other, everywhere) for _, _, one, other, everywhere in stages]
-        return sum(raising for raising, _ in counts), sum(running for _, running in counts)
 
     def _verdict(self, fragment: Fragment, found: list[Way]) -> Verdict:
         seen = self._seen(fragment, found)
@@ -207,13 +219,14 @@ class Trial:
             seen.ran,
             len(seen.places),
             seen.shown(),
-            passed_over=told_together(seen.passed_over),
+            passed_over=told_together([tuple(seen.passed_over.items())]),
+            available=seen.available,
         )
         if not seen.ran:
-            raising, running = self._mended(fragment, found)
-            reason = "; ".join([repairing(raising, running), *known])
-            return _told(replace(verdict, outcome=REPAIRED, reason=reason, repaired=running), fragment, found)
-        if seen.differences and not (seen.is_announced and self._holds_elsewhere(fragment, found, seen)):
+            repaired = sum(seen.mended())
+            reason = "; ".join([repairing(len(seen.faults), repaired), *known])
+            return _told(replace(verdict, outcome=REPAIRED, reason=reason, repaired=repaired), fragment, found)
+        if seen.differences and not (seen.is_announced and self._holds_elsewhere(seen)):
             verdict = replace(verdict, outcome=REFUTED, reason="")
             if fragment.narrow:
                 reason = "only a part of it could be run, and that part differs"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 PROVEN, REFUTED, NOT_TESTABLE = "proven", "refuted", "not testable"
 DIFFERS_AS_ANNOUNCED, REPAIRED = "differs as announced", "repaired"
 OUTCOMES = (PROVEN, DIFFERS_AS_ANNOUNCED, REPAIRED, REFUTED, NOT_TESTABLE)
+
+ROW = "row \0"
+"""Stands in a reason for a row."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,24 @@ class Verdict:
     announced: tuple[tuple[str, str], ...] = ()
     """The open assumptions that announce all that differed, each with what happens where it does not hold."""
 
+    available: int = 0
+    """Worlds that there are: more than were tried where a pairwise choice was, or where one of them refutes."""
+
     repaired: int = 0
     """Where the old code raises in every world, in how many of them the new one runs."""
+
+    def plain(self) -> tuple[object, ...]:
+        """Return the verdict as plain data, for :meth:`read`."""
+        return astuple(self)
+
+    @classmethod
+    def read(cls, plain: object) -> Verdict | None:
+        """Return a verdict that was plain data; None where it is none."""
+        try:
+            made = cls(*_tuples(plain))
+            return replace(made, differences=tuple(Difference(*each) for each in made.differences))  # type: ignore[misc]
+        except TypeError:
+            return None
 
     @property
     def agreeing(self) -> int:
@@ -68,6 +88,10 @@ class Verdict:
     def is_accepted(self) -> bool:
         """Whether the fix may be used: it did nothing that its user was not told of, or ran where nothing did."""
         return self.outcome in (PROVEN, DIFFERS_AS_ANNOUNCED, REPAIRED)
+
+
+def _tuples(plain: Any) -> Any:
+    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:

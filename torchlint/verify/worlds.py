@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, reduce
+from heapq import heapify, heappop, heappush
 from itertools import combinations
+from operator import or_
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,20 +109,45 @@ def telling(device: str, given: Iterable[str]) -> tuple[World, ...]:
     return tuple(dict.fromkeys(found))
 
 
+class Pairs:
+    """The pairs of traits of worlds that have met, and the choice of worlds in which those that have not yet meet."""
+
+    def __init__(self) -> None:
+        self._bits: dict[object, int] = {}
+        self._met = 0
+        self.unmet = False
+        """Set by whoever runs code in a world that was chosen, where it did not run: other worlds are tried then."""
+
+    def choice(self, worlds: Iterable[World], beside: Sequence[object] = ()) -> Iterator[World]:
+        """Choose some worlds, greedily, so that each two traits that occur together in one of all still do.
+
+        ``beside`` are traits that all of them have in common. The choice is always the same for the same worlds.
+        """
+        every = tuple(worlds)
+        masks = [self._mask(world, beside) for world in every]
+        missing = reduce(or_, masks, 0) & ~self._met
+        best = [(-mask.bit_count(), at) for at, mask in enumerate(masks)]
+        heapify(best)
+        while best:
+            count, at = heappop(best)
+            now = -(masks[at] & missing).bit_count()
+            if now != count:  # less than when it was put there
+                heappush(best, (now, at))
+            elif now:
+                self.unmet = False
+                yield every[at]
+                if not self.unmet:
+                    missing &= ~masks[at]
+                    self._met |= masks[at]
+
+    def _mask(self, world: World, beside: Sequence[object]) -> int:
+        traits = (*((each.name, getattr(world, each.name)) for each in fields(world)), *enumerate(beside))
+        return reduce(or_, (self._bits.setdefault(two, 1 << len(self._bits)) for two in combinations(traits, 2)), 0)
+
+
 def covering(worlds: Iterable[World]) -> tuple[World, ...]:
     """Choose some worlds of many, so that each two traits that occur together in one world still do."""
-    rest = [(world, _pairs(world)) for world in worlds]
-    missing = {pair for _, pairs in rest for pair in pairs}
-    chosen = []
-    while missing:
-        best, pairs = max(rest, key=lambda each: len(each[1] & missing))
-        chosen.append(best)
-        missing -= pairs
-    return tuple(chosen)
-
-
-def _pairs(world: World) -> frozenset[tuple[tuple[str, str], ...]]:
-    return frozenset(combinations(((each.name, getattr(world, each.name)) for each in fields(world)), 2))
+    return tuple(Pairs().choice(worlds))
 
 
 # ---------------------------------------------------------------------- what the code is given

@@ -84,10 +84,7 @@ def check(node: cst.Attribute, context: FileContext) -> Iterator[Draft]:
     if found is None:
         return
     _, evidence = found
-    message = (
-        f"`{brief(node, context)} = ...` swaps the tensor's memory: "
-        "copy under `torch.no_grad()` instead"
-    )
+    message = f"`{brief(node, context)} = ...` swaps the tensor's memory: copy under `torch.no_grad()` instead"
     severity = Severity.WARNING if may_change_a_graph(node, context) else Severity.LEGACY
     yield Draft(node.attr, message, evidence.confidence, (evidence.why,), _choice(node, context), severity)
 

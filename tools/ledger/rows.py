@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
-LEDGER = Path(__file__).with_name("ledger.json")
+LEDGER = Path(__file__).parents[2] / "torchlint" / "verify" / "ledger.json"
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -1,4 +1,4 @@
-"""The command that proves the rules' claims and writes the ledger: ``python -m torchlint.verify``."""
+"""The command that proves the rules' claims and writes the ledger: ``python -m tools.ledger``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
-from torchlint.verify.ledger import LEDGER, age, merged, read, series, write
-from torchlint.verify.proving import digests, prove_all
+from tools.ledger.proving import digests, prove_all
+from tools.ledger.rows import LEDGER, age, merged, read, series, write
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove every rule's claim on the devices of this machine; exit status 1 where one claims too much."""
-    parser = argparse.ArgumentParser(prog="python -m torchlint.verify", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.ledger", description=main.__doc__)
     parser.add_argument("--write", action="store_true", help="write the rows into the ledger")
     parser.add_argument("--to", type=Path, default=LEDGER, metavar="FILE", help="the ledger to write to")
     parser.add_argument("--device", action="append", help="only this device; may be given several times")

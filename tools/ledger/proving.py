@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
+from tools.ledger.rare_worlds import absences, rare_differences
+from tools.ledger.rows import Absent, Ledger, Rare, Row
 from torchlint.diagnostics.model import Applicability
 from torchlint.verify import simulated
 from torchlint.verify.accelerators import device_name
-from torchlint.verify.cases import Case, Target, claim, in_changed_defaults, repaired
+from torchlint.verify.cases import Case, Target, claim, repaired
 from torchlint.verify.compare import Judgement, judge
-from torchlint.verify.extra_worlds import absences, rare_differences
-from torchlint.verify.ledger import Absent, Ledger, Rare, Row
 from torchlint.verify.observe import Snippet
 from torchlint.verify.table import UNSAFE, claiming, of_rule
 from torchlint.verify.worlds import covering, devices, telling
+
+_DEFAULT_DTYPE, _DEFAULT_DEVICE = "torch.set_default_dtype(torch.float64)", 'torch.set_default_device("cuda")'
+"""Statements by which a file changes what new tensors are: rules read them, and repair other code accordingly."""
 
 
 def here() -> Target:
@@ -46,6 +51,21 @@ def _judged(case: Case, device: str, target: Target, thin: bool) -> Judgement:
     after = Snippet(repaired(case, claim(case, target) < Applicability.SAFE, target))
     worlds = telling(device, before.given)
     return judge(before, after, covering(worlds) if thin else worlds)
+
+
+def in_changed_defaults(case: Case, device: str, target: Target = None) -> tuple[Case, ...]:
+    """Return the case as it would stand in a file that changes the default dtype (host) or device (accelerators).
+
+    Such a case is left out where its rule then offers no safe fix.
+    """
+    imports = [node for node in ast.parse(case.text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not any(alias.name == "torch" for node in imports if isinstance(node, ast.Import) for alias in node.names):
+        return ()
+    lines = case.text.splitlines(keepends=True)
+    at = imports[-1].end_lineno or 0
+    statement = _DEFAULT_DTYPE if device == "cpu" else _DEFAULT_DEVICE
+    changed = replace(case, text="".join([*lines[:at], f"{statement}\n", *lines[at:]]))
+    return (changed,) if repaired(changed, target=target) != changed.text else ()
 
 
 def prove(case: Case, device: str, today: str) -> Row:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
 
 import torch
 
 from torchlint.verify.compare import differences, shown
 from torchlint.verify.observables import spelled
 from torchlint.verify.observe import Observation, Snippet, Stage, watch
-from torchlint.verify.sandbox import Died, each_isolated
 from torchlint.verify.worlds import Inputs
 
+_START = 60.0
+"""Seconds that a process may take to import what it needs, before its first answer."""
 _SECONDS = 60.0
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 Around = Callable[[Callable[[dict[str, Any]], None], dict[str, Any]], None]
 
@@ -191,3 +196,58 @@ def compared(item: tuple[int, Snippet, Snippet, str]) -> tuple[str, str, str] | 
     loose = {what for what, *_ in differences(old, again)}  # memory that nobody wrote, symbols with a running number
     found = [each for each in differences(old, new) if each[0] not in loose]
     return (found[0][0], shown(found[0][1]), shown(found[0][2])) if found else None
+
+
+# ---------------------------------------------------------------------- a process of its own
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process ended while it worked on an item: killed by a signal, or for taking too long."""
+
+    reason: str
+
+
+def each_isolated(
+    function: Callable[[Item], Result], items: Sequence[Item], seconds: float
+) -> Iterator[tuple[Item, Result | Died]]:
+    """Yield each item with what the function makes of it; a process that dies is replaced for the items left.
+
+    The function and the items must be picklable. ``seconds`` is the longest that one item may take, the start of the
+    process not counted.
+    """
+    context = multiprocessing.get_context("spawn")  # a fork would inherit threads that torch cannot go on with
+    at = 0
+    while at < len(items):
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, function, items[at:]), daemon=True)
+        process.start()
+        theirs.close()
+        try:
+            for result in _received(ours, process, seconds):
+                yield items[at], result
+                at += 1
+                if at == len(items):
+                    break
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
+
+
+def _received(connection: Connection, process: Any, seconds: float) -> Iterator[Any]:
+    limit = seconds + _START
+    while True:
+        try:
+            if not connection.poll(limit):
+                yield Died(f"took longer than {seconds:g} s")
+                return
+            yield connection.recv()
+        except (EOFError, ConnectionResetError):
+            process.join()
+            yield Died(f"ended by signal {-process.exitcode}" if process.exitcode < 0 else "ended")
+            return
+        limit = seconds
+
+
+def _serve(connection: Connection, function: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    for item in items:
+        connection.send(function(item))

@@ -1,0 +1,1 @@
+"""Proves what the rules claim of their fixes, and writes down what held: ``torchlint/verify/ledger.json``."""
