@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
 import textwrap
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +15,6 @@ pytest.importorskip("numpy")
 
 from tests.conftest import Program  # noqa: E402
 from tests.known_values import tensor  # noqa: E402
-from torchlint.cli import progress  # noqa: E402
 from torchlint.cli.arguments import parser_of  # noqa: E402
 from torchlint.verify import simulated  # noqa: E402
 from torchlint.verify.binding import Choice, worlds  # noqa: E402
@@ -202,6 +199,19 @@ def test_a_write_to_a_module_that_is_being_built_is_run_on_new_tensors(forked: P
     assert [each["reason"] for each in found] == [scale, alone, bias, alone]
 
 
+def test_a_write_into_a_leaf_is_run_on_leaves(forked: Program, tmp_path: Path) -> None:
+    lines = ("w[0] = 0", "w.zero_()", "flat = w.view(-1)\n    flat.mul_(2)")
+    body = "".join(
+        f"def f{at}(n: int):\n    w = torch.ones(n, requires_grad=True)\n    {line}\n    return w\n\n\n"
+        for at, line in enumerate(lines)
+    )
+    write(tmp_path, leaf="import torch\n\n\n" + body)
+    found = fixes(forked, "leaf.py")
+    assert [(each["code"], each["applicability"], each["verdict"]) for each in found] == [
+        ("TNS206", "safe", "proven")
+    ] * len(lines)
+
+
 def test_the_base_of_what_was_just_made_counts_no_writes_either(forked: Program, tmp_path: Path) -> None:
     write(tmp_path, frozen=FROZEN)
     (found,) = fixes(forked, "frozen.py")
@@ -322,25 +332,6 @@ def test_verdicts_on_an_unchanged_file_are_kept_and_need_no_torch(program: Progr
     assert program(*arguments, "--no-cache", **without).status == 2
     write(tmp_path, good=GOOD.replace("[1, 2, 3]", "[1, 2]"))
     assert "torch" in program(*arguments, **without).stderr, "what is run is another code"
-
-
-class Terminal(io.StringIO):
-    """A stream at which a person looks."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_what_is_done_is_shown_on_a_terminal_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, terminal = [0.0], Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    with progress.progress(9, terminal, True, "Verifying", 1, 1.0) as done:
-        done(1)
-        assert terminal.getvalue() == ""
-        now[0] = 1.5
-        done(2)
-        assert "3/9" in terminal.getvalue()
 
 
 def test_nothing_is_kept_where_nobody_wants_it(forked: Program, tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def fitted(world: World, hole: Hole) -> World:
     if value.may(Kind.TENSOR) and not value.grad & (Grad.UNKNOWN | Grad.ATTACHED) and world.state not in _WITHOUT_GRAD:
         world = replace(world, state="detached")
     if value.grad == Grad.ATTACHED and world.state in _WITHOUT_GRAD and world.dtype not in ("int64", "bool"):
-        world = replace(world, state="result")
+        world = replace(world, state="leaf" if hole.new else "result")
     if value.device == Device.HOST:
         world = replace(world, device="cpu")
     if value.rank is not None and world.layout not in _RANKS.get(value.rank, (world.layout,)):

@@ -16,8 +16,9 @@ from torchlint.verify.extract import Cutter, Hole, dotted
 from torchlint.verify.reading import RefusedError, read
 from torchlint.verify.slices import FixSite, NotPlacedError, assignments, exposed, expressions, in_annotation, place
 
-_BUILDING = "TNS202"
-"""The rule whose safe fixes rest on something that a fragment does not show: nothing has used the tensor yet."""
+_BUILDING, _LEAF = "TNS202", "TNS206"
+"""Rules whose safe fixes rest on something that a fragment does not show: nothing has used the tensor yet, or it is a
+leaf."""
 _PROBE = "with torch.no_grad():\n    {}.mul_(1)"
 """A write that changes no value: it shows whether autograd counts writes to a tensor for another one too."""
 
@@ -70,15 +71,32 @@ def fragments(source: Source, finding: Finding, settings: Settings) -> tuple[Fra
         return Uncut("an annotation does nothing at run time")
     first: list[RefusedError] = []
     made = tuple(_candidates(found, first))
-    if finding.code == _BUILDING and finding.fix.applicability is Applicability.SAFE:
-        made = tuple(map(_of_new, made))
+    if finding.fix.applicability is Applicability.SAFE and finding.code in (_BUILDING, _LEAF):
+        made = tuple(_of_leaf(each, finding.code) for each in made)
     return made or Uncut(str(first[0]) if first else "the fix reaches over a definition")
 
 
-def _of_new(fragment: Fragment) -> Fragment:
-    """Believe what the rule found: where `.data` goes, it stood on a tensor of a module that is being built."""
-    gone = _on_data(fragment.before) - _on_data(fragment.after)
-    return replace(fragment, holes=tuple(replace(each, new=each.name in gone) for each in fragment.holes))
+def _of_leaf(fragment: Fragment, code: str) -> Fragment:
+    """Believe what the rule found: where `.data` goes, or what is written, is a leaf that nothing has used yet."""
+    found = _on_data(fragment.before) - _on_data(fragment.after) if code == _BUILDING else _written(fragment.before)
+    return replace(fragment, holes=tuple(replace(each, new=each.name in found) for each in fragment.holes))
+
+
+def _written(text: str) -> set[str]:
+    """Return the names at the root of what is written in place, views of them included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.AugAssign(target=at) | ast.Assign(targets=[ast.Subscript() as at]):
+                pass
+            case ast.Call(func=ast.Attribute(value=at)) | ast.Assign(value=ast.Call(func=ast.Attribute(value=at))):
+                pass  # ``flat = w.view(-1)``, ``flat.zero_()``
+            case _:
+                continue
+        while isinstance(at, ast.Attribute | ast.Subscript | ast.Call):
+            at = at.func if isinstance(at, ast.Call) else at.value
+        found |= {at.id} if isinstance(at, ast.Name) else set()
+    return found
 
 
 def _on_data(text: str) -> set[str]:
