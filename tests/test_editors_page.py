@@ -21,7 +21,7 @@ from torchlint.version import VERSION
 from . import nightly
 from .editor import ROOT, Editor
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")

@@ -126,4 +126,4 @@ def test_without_the_package_completion_says_what_to_install(tmp_path: Path, pro
     (tmp_path / "shtab.py").write_text("raise ImportError\n")
     done = program("completion", "bash")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == 'torchlint: error: completion needs a package: pip install "torchlint[completion]"\n'
+    assert done.stderr == "torchlint: error: completion needs shtab: pip install shtab\n"

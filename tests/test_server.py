@@ -9,7 +9,7 @@ import pytest
 
 from .editor import RULES, TEXT, Editor, codes, span
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from .editor import ABLE, ROOT, Editor, Message, applied
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 FIX_ALL = "Fix all safe torchlint findings"
 OLD = """\

@@ -14,7 +14,7 @@ import pytest
 
 from .editor import ROOT, TEXT, Editor, codes
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, program: Ca
     (tmp_path / "pygls.py").write_text("raise ImportError\n")
     done = program("server")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == 'torchlint: error: the server needs a package: pip install "torchlint[lsp]"\n'
+    assert done.stderr == 'torchlint: error: the server needs pygls: pip install "pygls>=2.1,<3"\n'
 
 
 def test_nothing_but_the_server_loads_its_library_and_the_server_no_torch(tmp_path: Path) -> None:

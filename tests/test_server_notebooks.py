@@ -12,7 +12,7 @@ import pytest
 
 from .editor import ROOT, Editor, Message, applied
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 CELLS = [
     ("code", "import torch\n%matplotlib inline"),

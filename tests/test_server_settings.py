@@ -13,7 +13,7 @@ import pytest
 
 from .editor import ABLE, TEXT, Editor, codes
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 
 @pytest.fixture

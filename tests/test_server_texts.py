@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pygls", reason="pygls is not installed: pip install torchlint[lsp]")
+pytest.importorskip("pygls", reason="pygls is not installed")
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -26,7 +26,7 @@ def _script(shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        raise UsageError('completion needs a package: pip install "torchlint[completion]"') from None
+        raise UsageError("completion needs shtab: pip install shtab") from None
     shells = tuple(shtab.SUPPORTED_SHELLS)
     if shell not in shells:
         raise UsageError(f"completion: expected one of {', '.join(shells)}, got `{shell}`{nearest(shell, shells)}")

@@ -20,7 +20,7 @@ def run(flags: Options, session: Session) -> int:
     try:
         import pygls.lsp.server  # noqa: F401  # only to see whether it is there, in a version that is understood
     except ImportError:
-        raise UsageError('the server needs a package: pip install "torchlint[lsp]"') from None
+        raise UsageError('the server needs pygls: pip install "pygls>=2.1,<3"') from None
     from torchlint.server.folders import FolderOptions
     from torchlint.server.language_server import serve
 

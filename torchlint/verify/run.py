@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torchlint.verify.trial import Trial
 
-_REMEDY = "pip install torchlint[verify]"
+_REMEDY = "pip install numpy torch"
 Fix = tuple[Source, Finding, Settings]
 
 

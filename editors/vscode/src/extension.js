@@ -93,7 +93,7 @@ async function complain(program) {
   const settings = "Open Settings";
   const shown = "Show Log";
   const answer = await vscode.window.showErrorMessage(
-    `torchlint: the server does not start by \`${program}\`. Install it with \`pip install "torchlint[lsp]"\`, or name the program in the setting torchlint.command.`,
+    `torchlint: the server does not start by \`${program}\`. Install torchlint with its lsp extra (https://torchlint.readthedocs.io/#install), or name the program in the setting torchlint.command.`,
     settings,
     shown,
   );
