@@ -82,6 +82,7 @@ REGISTRY_TAIL = """)
 BY_CODE: dict[str, RuleMetadata] = {rule.code: rule for rule in RULES}
 BY_NAME: dict[str, RuleMetadata] = {rule.name: rule for rule in RULES}
 """
+RARE_WORLDS = "[rare worlds](../verify.md#rare-worlds)"
 FAMILIES = {
     "TNS1": "Leaving torch for NumPy and Python",
     "TNS2": "`Tensor.data`",
@@ -335,7 +336,7 @@ def asked() -> str:
 
 def absent() -> str:
     """Return what could not be run because a version of torch does not have it."""
-    lines = ["", "| torch | not run, for it is not there | what torch says |", "|---|---|---|"]
+    lines = ["", "| torch | not available, so not run | error of torch |", "|---|---|---|"]
     lines += [
         f"| {each.torch} | {each.world} | {_cell(each.reason)} |"
         for each in sorted(read().absent, key=lambda each: (series(each), each.world))
@@ -359,7 +360,7 @@ def proven(entry: RuleMetadata) -> Iterator[str]:
     if not rows:
         return
     yield from ("", "## Fix safety: what was run", "")
-    yield "| device | torch | examples | runs | of these the old code ran in | claimed | held as |"
+    yield "| device | torch | examples | runs | runs in which the old code works | claimed | supported |"
     yield "|---|---|---|---|---|---|---|"
     for (kind, device, _, torch), found in _grouped(rows, lambda row: (row.kind, row.device, series(row), row.torch)):
         name = device if kind == device else f"{kind}: {device}"
@@ -370,11 +371,11 @@ def proven(entry: RuleMetadata) -> Iterator[str]:
     if all(row.kind in ("cpu", "simulated") for row in rows):
         yield from (
             "",
-            "No real accelerator has run this yet: CUDA was only",
-            "[simulated](../verify.md#the-simulated-accelerator).",
+            "These examples have not run on a real accelerator yet, only on a",
+            "[simulated](../verify.md#the-simulated-accelerator) one.",
         )
     rare = [each for each in ledger.rare if each.code == entry.code]
-    yield from _rare_rows(rare) if rare else ("", "No rare world that was tried shows a difference.")
+    yield from _rare_rows(rare) if rare else ("", f"No difference was seen in the {RARE_WORLDS} that were tried.")
 
 
 def _not_run(rows: list[Row], versions: set[tuple[int, int]]) -> Iterator[str]:
@@ -388,8 +389,8 @@ def _not_run(rows: list[Row], versions: set[tuple[int, int]]) -> Iterator[str]:
 
 
 def _rare_rows(rare: list[Rare]) -> Iterator[str]:
-    yield from ("", "Rare worlds in which safe fixes differ:", "")
-    yield "| world | torch | examples | what differs, in the first of them | before | after |"
+    yield from ("", f"In these {RARE_WORLDS}, safe fixes change something:", "")
+    yield "| rare world | torch | examples | first difference | before | after |"
     yield "|---|---|---|---|---|---|"
     for (world,), found in _grouped(rare, lambda each: (each.world,)):
         first = max(found, key=series)
