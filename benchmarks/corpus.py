@@ -238,7 +238,7 @@ def _head(total: Tally, releases: int) -> Iterator[str]:
     yield ""
     yield f"torchlint {VERSION} over {releases} releases from PyPI, on {today}, with Python {python} and"
     yield f"LibCST {version('libcst')}: {total.files} files, {total.lines} lines, checked in {total.seconds:.0f} s of"
-    yield "processor time. The releases are those of `benchmarks/corpus.txt`; old ones were chosen for their old code."
+    yield "processor time. `benchmarks/corpus.txt` lists the releases. Old ones were chosen for their old code."
     yield ""
 
 
@@ -251,8 +251,8 @@ def _by_release(rows: Iterable[Tally]) -> Iterator[str]:
         numbers = (row.files, row.found.total(), *levels, row.safe, row.unsafe, row.unparsed)
         yield f"| {row.release} | {' | '.join(map(str, numbers))} |"
     yield ""
-    yield "Unparsed files are no Python 3: `TNS900`. Fixed are those that `--fix` repairs, more"
-    yield "those that `--unsafe-fixes` adds. One fix may lead to another: they need not add up."
+    yield '"Fixed" counts the findings that `--fix` repairs, "more, unsafe" those that `--unsafe-fixes` repairs too.'
+    yield "One fix may lead to another, so the columns need not add up. Unparsed files are not Python 3 (`TNS900`)."
     yield ""
 
 
@@ -267,8 +267,8 @@ def _by_rule(rows: Sequence[Tally], total: Tally) -> Iterator[str]:
 
 
 def _tail(total: Tally) -> Iterator[str]:
-    yield "Held for every file: no crash; after `--fix` and after `--fix --unsafe-fixes` the file parses; a second run"
-    yield "fixes nothing more; a file without findings keeps every byte."
+    yield "torchlint crashed on no file. Every file parses after `--fix` and after `--fix --unsafe-fixes`, and a second"
+    yield "run fixes nothing more. A file without findings keeps every byte."
     if total.broken:
         yield ""
         yield f"**Broken in {len(total.broken)} places:**"
