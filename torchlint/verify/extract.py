@@ -150,7 +150,7 @@ class Cutter:
             raise RefusedError(f"`.{node.attr}` is not on the list")
         base = self._reading.value(node.value)
         if not base.may(~_NOTHING & ~Kind.MODULE) or (base.unknown and node.attr not in _SURE):
-            raise RefusedError(f"`{self._reading.brief(node.value)}` is no tensor")
+            raise RefusedError(f"`{self._reading.brief(node.value)}` is not a tensor")
         if node.attr == "grad" and not self._reading.touched(node, self._edits):
             raise RefusedError("a gradient is bound as a tensor of its own")
         return ast.Attribute(self.expression(node.value, "receiver"), node.attr, ast.Load())
@@ -183,7 +183,7 @@ class Cutter:
             raise RefusedError(f"`.{function.attr}()` is not on the list")
         base = self._reading.value(function.value)
         if base.must(_NOTHING | Kind.MODULE) and not (base.may(Kind.MODULE) and function.attr in _OF_MODULES):
-            raise RefusedError(f"`{self._reading.brief(function)}` is the user's own")
+            raise RefusedError(f"`{self._reading.brief(function)}` is your own code")
         return ast.Attribute(self.expression(function.value, "receiver"), function.attr, ast.Load())
 
     def _subscript(self, node: ast.Subscript) -> ast.expr:

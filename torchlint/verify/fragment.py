@@ -73,7 +73,7 @@ def fragments(source: Source, finding: Finding, settings: Settings) -> tuple[Fra
     made = tuple(_candidates(found, first))
     if finding.fix.applicability is Applicability.SAFE and finding.code in (_BUILDING, _LEAF):
         made = tuple(_of_leaf(each, finding.code) for each in made)
-    return made or Uncut(str(first[0]) if first else "the fix reaches over a definition")
+    return made or Uncut(str(first[0]) if first else "the fix spans a definition")
 
 
 def _of_leaf(fragment: Fragment, code: str) -> Fragment:
@@ -138,7 +138,7 @@ def _cut(
     lead = old.statements(prelude)
     for each in lead:
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in _names(old.holes):
-            raise RefusedError("an assignment rests on what is not run")
+            raise RefusedError("an assignment depends on code that is not run")
     bound = dict(old.bound)
     one = _body(old, narrowed[0] if narrowed else found.old)
     new = Cutter(found.after, (), dict(old.holes))
@@ -219,7 +219,7 @@ def _imports(found: FixSite) -> tuple[Fragment, ...] | Uncut:
         gone.pop(each.asname or each.name, None)
     spoken = {each.id for each in ast.walk(found.after.index.tree) if isinstance(each, ast.Name)}
     if gone.keys() & spoken:
-        return Uncut(f"`{min(gone.keys() & spoken)}` is still spoken of")
+        return Uncut(f"`{min(gone.keys() & spoken)}` is still used")
     made: list[ast.stmt] = []
     for statement in found.old:
         module = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
