@@ -32,12 +32,12 @@ DEVICES = [
 ]
 
 NEVER_RAN = {
-    "TNS105": "np.",
-    "TNS106": ".to_sparse()",
-    "TNS107": ".numpy()[0]",
-    "TNS204": ".data[0]",
-    "TNS206": "weight",
-    "TNS305": "dtype=",
+    "TNS105": ("np.",),
+    "TNS106": (".to_sparse()", ".conj()"),
+    "TNS107": (".numpy()[0]",),
+    "TNS204": (".data[0]",),
+    "TNS206": ("weight",),
+    "TNS305": ("dtype=",),
 }
 """Claims about code that raises in every world: what such a case of the rule holds."""
 
@@ -89,7 +89,7 @@ def test_a_safe_fix_holds_in_every_ordinary_world(
         verdict = judged(case, device)
         refuted += [f"{case.title} {each}" for each in verdict.refutations[:3]]
         assert verdict.allows == (Applicability.UNSAFE if verdict.refutations else Applicability.SAFE)
-        raises = code in NEVER_RAN and NEVER_RAN[code] in case.text
+        raises = code in NEVER_RAN and any(each in case.text for each in NEVER_RAN[code])
         refused = _needs_another(case, device)
         assert verdict.ran or raises or refused, f"the old text never ran: {case.title}"
     record_property(PROVEN, left)

@@ -15,8 +15,8 @@ from torchlint.source.comments import CommentIndex, indentation, read
 from torchlint.source.text import Source
 from torchlint.suppression.directives import Code, Directive, Scope, directives
 
-NEVER_SILENCED = frozenset({"TNS900"})
-"""A file that does not parse cannot be trusted to say which of its findings do not matter."""
+NEVER_SILENCED = frozenset({"TNS900", "TNS904"})
+"""A file that was not checked cannot be trusted to say which of its findings do not matter."""
 ABOUT_SUPPRESSIONS = frozenset({"TNS901", "TNS902", "TNS903"})
 """Findings in comments: on their row only a comment that names them silences them, else none would be seen."""
 

@@ -73,6 +73,7 @@ RULE = Rule(
         "argument-is-data",
         "default-dtype-unchanged",
         "default-device-unchanged",
+        "not-traced",
         "author-meant-this",
     ),
     visit={cst.Call: drafts(AMBIGUOUS)},

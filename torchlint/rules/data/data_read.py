@@ -1,8 +1,8 @@
 """`.data` is read to get a detached value.
 
 ## What it does
-Reports `.data` of a tensor where the value is used and not written at once. [TNS203](TNS203.md) covers the read in
-`w.data = w.data * 2`.
+Reports `.data` of a tensor where the value is used and not written at once. [TNS203](data-rebinding.md) covers the
+read in `w.data = w.data * 2`.
 
 ## Why is this bad?
 `.data` gives the tensor's memory without its history, and hides later writes through it: autograd does not count such
