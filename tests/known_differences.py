@@ -56,6 +56,14 @@ MENDED: tuple[Known, ...] = (
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n"
           "x = torch.ones(2, requires_grad=True)\ntraced(x).sum().backward()\nr = x.grad\n",
           "from torch.autograd import Variable\n\n\ndef traced(t):\n    return t + Variable(t).sum()\n"),
+    Known("TNS206", r".*a loader", "what a loader gives out is computed: a batch of leaves is none",
+          "import torch\n\nw = torch.ones(2, 3, requires_grad=True)\n"
+          "for batch in torch.utils.data.DataLoader(list(w), batch_size=2):\n    batch.masked_fill_(batch > 0, 2)\n"
+          "    batch.sum().backward()\nr = w.grad\n"),
+    Known("TNS201", r".*a named tuple", "an object may hold a tensor that others hold, too",
+          "import torch\nfrom typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    one: int = 1\n\n\n"
+          "def same(t):\n    return t\n\n\npair = Pair(same(torch.zeros(2)))\nr = pair[0].data.to('cpu')\n"
+          "alike = r is pair[0]\n"),
     Known("TNS308", r".*view", "a write through a view puts the tensor that owns the memory on a graph",
           "import torch\n\nw = torch.ones(2, requires_grad=True)\n\n\ndef run():\n    a = torch.zeros(1, 2)\n"
           "    a.t().add_(w.sum())\n    b = torch.zeros(1, 2)\n    fill(b.t())\n"

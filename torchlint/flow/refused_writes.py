@@ -9,9 +9,9 @@ from torchlint.flow.call_frames import CallKnowledge
 from torchlint.flow.memory_handings import ANY_DEPTH
 from torchlint.flow.memory_roots import MemoryRoots
 from torchlint.flow.root_meetings import PARAMETER, UNKNOWN, MemoryRoot
-from torchlint.semantic.graph import FunctionGraph, MemoryWrite
+from torchlint.semantic.graph import ELEMENT, INDEX, ITEM, FunctionGraph, MemoryWrite, Node
 from torchlint.semantic.lowering import lower
-from torchlint.values.abstract import SAFE, SURE, TENSOR
+from torchlint.values.abstract import OTHER, SAFE, SURE, TENSOR
 from torchlint.values.asking import ON
 
 _SWITCHES: Final = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -23,6 +23,8 @@ def is_refused(write: MemoryWrite, fn: FunctionGraph, proof: CallKnowledge, root
     begun = value.grad_from
     if value.kind != TENSOR or not value.grad & SURE or value.grad & SAFE or begun is None:
         return False
+    if _comes_of_a_batch(write.target, begun, proof):
+        return False
     happens = next((each for each in fn.nodes if each.at is write.place), None)
     if happens is None or ev.mode(happens, None) != ON or not _runs_with_grad(fn, ev, frozenset()):
         return False
@@ -31,6 +33,17 @@ def is_refused(write: MemoryWrite, fn: FunctionGraph, proof: CallKnowledge, root
     made -= {each for each in made - {begun} if proof.value(each).kind == TENSOR and proof.value(each).grad != SAFE}
     mine = roots.roots(write.target)
     return bool(mine) and all(each.sort != UNKNOWN and (each.node in made or _holds(each, proof)) for each in mine)
+
+
+def _comes_of_a_batch(node: Node | None, begun: Node, proof: CallKnowledge) -> bool:
+    """Whether a value is a member of what an object of a library gives out, which may have computed it: a batch."""
+    seen: set[Node] = set()
+    while node is not None and node is not begun and node not in seen:
+        seen.add(node)
+        if node.op in (ELEMENT, ITEM, INDEX) and proof.value(node.ins[0]).may(OTHER):
+            return True
+        node = next((each for each in node.sources() if proof.value(each).grad_from is begun), None)
+    return False
 
 
 def _holds(root: MemoryRoot, proof: CallKnowledge) -> bool:

@@ -83,7 +83,7 @@ from torchlint.diagnostics.model import Fix
 from torchlint.rules.api import TENSOR_METHODS, Draft, FileContext, Mode, Rule, Triggers
 from torchlint.rules.data.data_evidence import Evidence, is_tensor_by, used_tensor
 from torchlint.rules.data.data_use import Use, drop_edit
-from torchlint.rules.data.detached import carries_no_gradient, is_detached_behind, is_detaching
+from torchlint.rules.data.detached import carries_no_gradient, is_detached_behind, is_detaching, is_handed_on
 from torchlint.rules.data.no_grad_block import statement_of
 from torchlint.rules.obligations import not_traced
 from torchlint.rules.wording import brief
@@ -141,7 +141,8 @@ def _needs_no_detach(node: cst.Attribute, context: FileContext) -> bool:
     if isinstance(node.value, cst.Attribute) and node.value.attr.value == "grad":
         return False
     is_recorded = not _is_given_to_a_write(node, context) or context.mode(node) != Mode.OFF
-    return (carries_no_gradient(node.value, context) or not is_recorded) and context.leaves_trace(node).is_no
+    is_free = carries_no_gradient(node.value, context) or not is_recorded
+    return is_free and not is_handed_on(node, context) and context.leaves_trace(node).is_no
 
 
 def _is_given_to_a_write(node: cst.Attribute, context: FileContext) -> bool:

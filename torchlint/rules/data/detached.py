@@ -18,6 +18,16 @@ _COPYING = frozenset(
 )
 """Methods behind and before which a `.detach()` does the same: their result is the tensor itself or a copy of it."""
 
+_CONSUMING = (
+    cst.Attribute,
+    cst.Subscript,
+    cst.BinaryOperation,
+    cst.UnaryOperation,
+    cst.Comparison,
+    cst.ComparisonTarget,
+    cst.Arg,
+)
+"""What stands above an expression that it is computed with."""
 _LEGACY = re.compile(r"torch\.(?:cuda\.)?\w*Tensor")
 _MAKERS = TENSOR_MAKERS - {"torch.sparse_coo_tensor"}
 """What gives a new tensor without a graph, whatever it is given."""
@@ -66,6 +76,15 @@ def is_detaching(node: cst.BaseExpression, context: FileContext) -> bool:
                 return False
 
 
+def is_handed_on(node: cst.BaseExpression, context: FileContext) -> bool:
+    """Whether the object itself may be kept: it is named, returned, or behind a `.to()` that may move nothing."""
+    at: cst.CSTNode = node
+    while (called := method_call(at, context)) is not None and called[1] in _COPYING:
+        at = called[0]
+    above = context.parent(at)
+    return not isinstance(above, _CONSUMING) or (isinstance(above, cst.Arg) and at is not node)
+
+
 def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data: bool = False) -> bool:
     """Whether `.detach()`, or `.data` where that counts too, comes behind an expression, copies between them or not.
 
@@ -86,7 +105,9 @@ def is_detached_behind(node: cst.BaseExpression, context: FileContext, with_data
 def _is_made_of_data(node: ast.AST | None, context: FileContext) -> bool:
     """Whether an expression holds no tensor, or one that torch makes on the spot, of nothing that others may hold."""
     known = context.value(node)
-    if known.must(~Kind.TENSOR) and not (known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)):
+    if known.must(~(Kind.TENSOR | Kind.OTHER | Kind.MODULE)) and not (
+        known.may(Kind.SEQUENCE) and any_element(known).may(Kind.TENSOR)
+    ):
         return True
     match node:
         case ast.Call(func=function, args=args, keywords=keywords) if all(e.arg not in (None, "out") for e in keywords):
