@@ -56,6 +56,10 @@ MENDED: tuple[Known, ...] = (
           "import torch\n\nimport lib\n\ntraced = torch.jit.trace(lib.traced, (torch.ones(2),))\n"
           "x = torch.ones(2, requires_grad=True)\ntraced(x).sum().backward()\nr = x.grad\n",
           "from torch.autograd import Variable\n\n\ndef traced(t):\n    return t + Variable(t).sum()\n"),
+    Known("TNS401", r".*packed", "the orders of a packed sequence are None, which has no `detach`",
+          "import torch\nfrom torch import nn\nfrom torch.autograd import Variable\n\n"
+          "packed = nn.utils.rnn.pack_sequence([torch.ones(2), torch.ones(1)])\n"
+          "r = [Variable(each) for each in packed]\n"),
     Known("TNS206", r".*a loader", "what a loader gives out is computed: a batch of leaves is none",
           "import torch\n\nw = torch.ones(2, 3, requires_grad=True)\n"
           "for batch in torch.utils.data.DataLoader(list(w), batch_size=2):\n    batch.masked_fill_(batch > 0, 2)\n"

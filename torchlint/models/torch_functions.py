@@ -11,7 +11,7 @@ from torchlint.models.grad_modes import is_switch
 from torchlint.models.operation_sets import words
 from torchlint.models.tensor_moves import device_value, place_of
 from torchlint.values import abstract as a
-from torchlint.values.abstract import Abstract, join, of_kind, tensor, unknown
+from torchlint.values.abstract import NOTHING, Abstract, join, of_kind, tensor, unknown
 from torchlint.values.asking import ANY_ELEMENT, CallSite, Path, Presumption
 from torchlint.values.references import AnswerRef, LibraryInstanceRef
 
@@ -163,7 +163,10 @@ def _packed_sequence(site: CallSite, path: Path) -> Abstract:
     made = _first_tensor(site)
     if not path:
         return made.but(kind=a.OTHER, references=frozenset({LibraryInstanceRef(PACKED, site.node, site.context)}))
-    return descend(_LENGTHS if path[0] in (".batch_sizes", 1) else made, path[1:])
+    if path[0] in (".batch_sizes", 1):
+        return descend(_LENGTHS, path[1:])
+    is_data = path[0] in (".data", 0)  # of a named tuple whose last two members, the orders, may be None
+    return descend(made if is_data else join(join(made, _LENGTHS), NOTHING), path[1:])
 
 
 def _unpacked_sequence(site: CallSite, path: Path) -> Abstract:
