@@ -97,7 +97,7 @@ test("a program that is not there is named, with the remedy", async () => {
   const editor = await started({ command: [missing] });
   assert.equal(editor.complaints.length, 1);
   assert.ok(editor.complaints[0].includes(missing));
-  assert.match(editor.complaints[0], /pip install "torchlint\[lsp\]".*torchlint\.command/);
+  assert.match(editor.complaints[0], /lsp extra \(https:\/\/torchlint\.readthedocs\.io\/#install\).*torchlint\.command/);
   await editor.set("command", PROGRAM);
   const document = editor.open("model.py", MODEL);
   assert.deepEqual(codes(await editor.until(document, (each) => each.length > 0)), ["TNS101", "TNS401"]);
