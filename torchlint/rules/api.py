@@ -54,7 +54,6 @@ from torchlint.texts.run_later import runs_later
 from torchlint.texts.tracers import traces
 
 Subject = TypeVar("Subject")
-Concrete = TypeVar("Concrete", bound=cst.CSTNode)
 Answer = TypeVar("Answer")
 Answers = dict[tuple[object, object], Any]
 """What was answered to the questions marked as :func:`remembered`, by question and node."""
@@ -148,11 +147,6 @@ class FileContext:
     def module(self) -> cst.Module:
         """The region as LibCST's module."""
         return self._definition.module
-
-    def concrete_nodes(self, kind: type[Concrete]) -> list[Concrete]:
-        """Return the region's nodes of a type, the one around before the one inside."""
-        found: list[Any] = self._definition.by_type.get(kind, [])
-        return found
 
     # ------------------------------------------------------------------ Python's own tree, of the file
     @property

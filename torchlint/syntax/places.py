@@ -29,11 +29,6 @@ def elements_of(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
-def is_called_self(node: ast.AST) -> bool:
-    """Whether an expression is the object of a method, by the name that nearly all code gives it."""
-    return isinstance(node, ast.Name) and node.id == "self"
-
-
 def leaf(name: str) -> str:
     """Return the last word of a dotted name."""
     return name.rpartition(".")[2]
